@@ -14,7 +14,6 @@ from newscrawl.extraction import cetr
 from newscrawl.extraction.block_features import (
     BlockFeatures,
     block_features,
-    hints_of,
     text_of_json_ld,
 )
 from newscrawl.extraction.blocks import (
@@ -41,30 +40,27 @@ from newscrawl.extraction.classifier import (
 from newscrawl.extraction.features import Features, keep, limits_for, measure, members_of
 from newscrawl.extraction.language import WordCounts
 from newscrawl.extraction.metadata.reader import Metadata
-from newscrawl.extraction.metadata.vocabulary import words
 from newscrawl.extraction.surroundings import (
     enciphered,
     with_standfirst,
     without_asides,
+    without_behind,
     without_cards,
     without_comments,
     without_further_stories,
     without_gated,
     without_last_links,
+    without_teasers,
 )
 from newscrawl.extraction.tokens import Tokens
 from newscrawl.notices import LONGEST_NOTICE, is_biography, is_notice, is_offer, with_signs
 
 # Ours: the page gives no evidence for or against a text that only its JSON-LD has.
 CONFIDENCE_IN_JSON_LD: Final = 0.5
-# Ours: words of an article from which on a second one may follow it, most words of a label above an
-# advertisement, of a copyright and of links to shops, and how many blocks before and from a
-# headline on may hold its date or byline.
-MIN_STORY: Final = 40
+# Ours: most words of a label above an advertisement, of a copyright and of links to shops.
 MAX_LABEL: Final = 4
 MAX_RIGHTS: Final = 30
 MAX_OFFERS: Final = 14
-BESIDE_HEADLINE: Final = (2, 5)
 # Ours: characters of the longest biography of an author, and the last blocks of a text of which one
 # may be a biography without a name that the page states.
 LONGEST_BIOGRAPHY: Final = 500
@@ -150,7 +146,6 @@ _CAPTION: Final = tag_id("figcaption")
 _TABLE: Final = tag_id("table")
 _ITALICS: Final = tag_ids("em i")
 _UNSEEN: Final = f"{UNWANTED} "
-_BYLINE_NAMES: Final = frozenset(words("names", "bylines"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,11 +221,14 @@ def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
         tokens = page.candidate_features.tokens
         is_title = page.block_features.is_title
         choice = combine(page.probabilities, is_title, tokens.words, threshold)
-        mask = _with_siblings(page, _without_next_story(page, choice.mask))
+        mask = _with_siblings(page, choice.mask)
         mask = with_standfirst(tokens, page.block_features, page.probabilities, mask)
         if threshold > FOR_OTHER_PAGES:  # below the question of a forum are its answers
+            if page.metadata.declared.kind != "live":
+                mask = without_behind(page.candidates.page, tokens.words, is_title, mask)
             mask = without_comments(page.candidates.page, tokens.words, mask)
             mask = without_further_stories(page.candidates.page, tokens, is_title, mask)
+            mask = without_teasers(page.candidates.page, tokens, mask)
             mask = without_cards(page.candidates.page, tokens, page.probabilities, mask)
             mask = without_last_links(page.candidates.page, tokens, page.probabilities, mask)
             mask = without_asides(page.candidates.page, tokens, page.probabilities, mask)
@@ -407,74 +405,6 @@ def _is_set_apart(blocks: BlockPage, place: int) -> bool:
         return True
     owner = blocks.owners[place]
     return bool(owner > 0 and blocks.elements.tags[owner - 1] == tag_id("hr"))
-
-
-def _without_next_story(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the kept blocks before a second story, which some pages append for readers who scroll.
-
-    It has a headline of the same rank as the first, a date or byline next to it, and is in
-    another ARTICLE. The entries of a live blog are one story, and what goes on behind a card of
-    another story, in the element of the text before it, is the text.
-    """
-    if page.metadata.declared.kind == "live":
-        return mask
-    blocks = page.candidates.page
-    first, later = _headlines(blocks, page.block_features.is_title)
-    if not later:
-        return mask
-    words = (page.candidate_features.tokens.words * mask).cumsum()
-    for place in later:
-        if words[place] - words[first] < MIN_STORY or words[place] == words[-1]:
-            continue
-        if _in_another_article(blocks, first, place) and _has_byline(page, place):
-            mask = mask.copy()
-            mask[place : _behind_card(blocks, mask, place)] = False
-    return mask
-
-
-def _behind_card(blocks: BlockPage, mask: NDArray[np.bool_], card: int) -> int:
-    """Return the first block behind the ARTICLE of a card that is in the element around the last
-    block of the text before it, the number of blocks if there is none."""
-    owners, elements = blocks.owners, blocks.elements
-    before = np.flatnonzero(mask[:card])
-    around = int(elements.parents[owners[before[-1]]]) if len(before) else -1
-    articles = np.flatnonzero(elements.tags == tag_id("article"))
-    inside = articles[(articles <= owners[card]) & (owners[card] < elements.ends[articles])]
-    end = int(elements.ends[inside[0]])
-    goes_on = np.flatnonzero((owners >= end) & (elements.parents[owners] == around))
-    return int(goes_on[0]) if around >= 0 and len(goes_on) else len(owners)
-
-
-def _headlines(blocks: BlockPage, is_title: NDArray[np.bool_]) -> tuple[int, list[int]]:
-    """Return the first block that is the headline and a heading, -1 for none, and those behind it
-    with the same tag that aren't the headline."""
-    if not is_title.any():
-        return -1, []
-    tags = blocks.elements.tags[blocks.owners]
-    headlines = np.flatnonzero(is_title & _HEADINGS[tags]).tolist()
-    if not headlines:
-        return -1, []
-    first = headlines[0]
-    return first, (np.flatnonzero((tags == tags[first]) & ~is_title)).tolist()
-
-
-def _in_another_article(blocks: BlockPage, first: int, second: int) -> bool:
-    """Return whether a block is in an ARTICLE, but in none that contains the first block."""
-    elements = blocks.elements
-    articles = np.flatnonzero(elements.tags == tag_id("article"))
-    around_first, around_second = (
-        (articles <= owner) & (owner < elements.ends[articles])
-        for owner in (blocks.owners[first], blocks.owners[second])
-    )
-    return bool(around_second.any() and not (around_first & around_second).any())
-
-
-def _has_byline(page: ParsedPage, headline: int) -> bool:
-    """Return whether a block next to a headline is named as a date or byline."""
-    features = page.block_features
-    start, end = max(headline - BESIDE_HEADLINE[0], 0), headline + BESIDE_HEADLINE[1]
-    rows = features.paths[start:end, :2].ravel().tolist()
-    return any(not _BYLINE_NAMES.isdisjoint(hints_of(features.elements[row])) for row in rows)
 
 
 def _fe(page: ParsedPage) -> Body:

@@ -2,6 +2,7 @@
 other stories, cards of other articles, enciphered paragraphs; and the standfirst apart from it."""
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newscrawl.extraction.block_features import BlockFeatures, hints_of
-from newscrawl.extraction.blocks import UNWANTED, BlockPage, ElementNames, clean
+from newscrawl.extraction.blocks import UNWANTED, BlockPage, ElementNames, clean, tag_id
 from newscrawl.extraction.features import members_of
 from newscrawl.extraction.metadata.vocabulary import any_of, contains_any, words
 from newscrawl.extraction.tokens import Tokens
@@ -50,6 +51,17 @@ LINKED_HEADLINE: Final = 0.8
 MIN_CARDS: Final = 3
 AROUND_CARD: Final = 6
 SHARE_OF_CARDS: Final = 0.4
+# Ours, fitted on the development corpus: cards alike between two paragraphs that make a list, the
+# words of the headline of each, the words that tease below it, and the paragraphs around.
+MIN_TEASERS: Final = 2
+WORDS_OF_TEASER: Final = (6, 5)
+AROUND_TEASERS: Final = 3
+# Ours, fitted on the development corpus: the share of the kept words of an element that holds the
+# text, behind which nothing belongs to it; and words of what one link encloses that is a card. Of
+# an article from which on a second one may follow it.
+SHARE_OF_HOLDER: Final = 0.5
+WORDS_IN_LINK: Final = 8
+MIN_STORY: Final = 40
 # Ours: words of a label above the headlines of other articles, characters of the line that offers
 # the rest of an article that isn't free.
 WORDS_OF_LABEL: Final = 7
@@ -74,6 +86,10 @@ SHARE_OF_ASIDES: Final = 0.4
 LIKELY_IN_CARD: Final = 0.9
 _OF_ASIDES: Final = frozenset(words("names", "asides"))
 _OF_CARDS: Final = frozenset(words("names", "cards"))
+_OF_HOLDERS: Final = frozenset(words("names", "holders"))
+_HOLDERS: Final = members_of("article main")
+_ARTICLE: Final = tag_id("article")
+_MARKS: Final = f"{LINK_START}{LINK_END} "
 # Names of elements whose text only subscribers see in clear; a tag or a category of WordPress is
 # none.
 _IN_CIPHERS: Final = ("obfuscated", "encrypted", "enciphered", "ciphered", "scrambled")
@@ -305,10 +321,13 @@ class _Cards:
     """The cards of other articles on a page: elements of few words with a linked line, of which
     others of the same tag and class are beside them."""
 
+    least = MIN_CARDS
+    words_of_headline = MIN_HEADLINE
+
     def __init__(self, blocks: BlockPage, tokens: Tokens) -> None:
         self._blocks = blocks
-        self._unlinked = tokens.words - tokens.linked
-        self._headlines = (tokens.words >= MIN_HEADLINE) & (
+        self.unlinked = tokens.words - tokens.linked
+        self.headlines = (tokens.words >= self.words_of_headline) & (
             tokens.linked >= LINKED_HEADLINE * tokens.words
         )
 
@@ -317,28 +336,52 @@ class _Cards:
         elements = self._blocks.elements
         element = int(self._blocks.owners[place])
         for _ in range(AROUND_CARD):
-            if element <= 0 or self._unlinked[self._blocks.within(element)].sum() > WORDS_OF_CARD:
+            if element <= 0 or self.unlinked[self._blocks.within(element)].sum() > WORDS_OF_CARD:
                 break
-            if self._is_card(element):
+            if self.is_card(element):
                 beside = np.flatnonzero(
                     (elements.parents == elements.parents[element])
                     & (elements.tags == elements.tags[element])
                 ).tolist()
                 name = _class_of(elements.names(element))
                 alike = [each for each in beside if _class_of(elements.names(each)) == name]
-                cards = [each for each in alike if self._is_card(each)]
-                if len(cards) >= MIN_CARDS:
+                cards = [each for each in alike if self.is_card(each)]
+                if len(cards) >= self.least or self.is_alone(element):
                     return cards
             element = int(elements.parents[element])
         return []
 
-    def _is_card(self, element: int) -> bool:
+    def is_card(self, element: int) -> bool:
+        """Return whether an element of few words has a linked line."""
         within = self._blocks.within(element)
         return (
             2 <= int(within.sum()) <= BLOCKS_OF_CARD
-            and bool(self._headlines[within].any())
-            and int(self._unlinked[within].sum()) <= WORDS_OF_CARD
+            and bool(self.headlines[within].any())
+            and int(self.unlinked[within].sum()) <= WORDS_OF_CARD
         )
+
+    def is_alone(self, _element: int) -> bool:
+        """Return whether an element is a card without others beside it."""
+        return False
+
+
+class _Teasers(_Cards):
+    """Cards with some words below a linked headline, of which an ARTICLE may stand alone."""
+
+    least = MIN_TEASERS
+    words_of_headline, words_below = WORDS_OF_TEASER
+
+    def is_card(self, element: int) -> bool:
+        """Return whether an element of few words has a linked headline and words below it."""
+        if not super().is_card(element):
+            return False
+        places = np.flatnonzero(self._blocks.within(element))
+        headline = places[self.headlines[places]][0]
+        return bool((self.unlinked[places[places > headline]] >= self.words_below).any())
+
+    def is_alone(self, element: int) -> bool:
+        """Return whether an element is an ARTICLE."""
+        return bool(self._blocks.elements.tags[element] == _ARTICLE)
 
 
 def _class_of(names: ElementNames) -> str:
@@ -364,6 +407,130 @@ def without_cards(
             break
         result &= ~listed
     return result if result.any() else mask
+
+
+def without_teasers(
+    blocks: BlockPage, tokens: Tokens, mask: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return the kept blocks without cards of other articles between two paragraphs, and without
+    what one link encloses together: a headline and what teases below it."""
+    words = tokens.words * mask
+    places = np.flatnonzero(words)
+    teased = np.zeros(len(mask), dtype=bool)
+    for first, end in _within_links(blocks.raw):
+        if end - first <= BLOCKS_OF_CARD:
+            teased[first:end] = tokens.words[first:end].sum() >= WORDS_IN_LINK
+    teasers = _Teasers(blocks, tokens)
+    for headline in np.flatnonzero(teasers.headlines).tolist():
+        if teased[headline] or not len(places) or not places[0] < headline < places[-1]:
+            continue
+        listed = np.zeros(len(mask), dtype=bool)
+        for card in teasers.around(headline):
+            listed |= blocks.within(card)
+        if listed.any() and _are_between(blocks, places, np.flatnonzero(listed)):
+            teased |= listed
+    return mask & ~teased if words[teased].sum() <= SHARE_OF_CARDS * words.sum() else mask
+
+
+def _are_between(blocks: BlockPage, places: NDArray[np.int64], listed: NDArray[np.int64]) -> bool:
+    """Return whether a list stands between two kept blocks of the same tag and depth."""
+    elements = blocks.elements
+    above = places[places < listed[0]][-AROUND_TEASERS:]
+    below = places[places > listed[-1]][:AROUND_TEASERS]
+    kinds = [
+        {
+            (int(elements.tags[owner]), int(elements.depths[owner]))
+            for owner in blocks.owners[around]
+        }
+        for around in (above, below)
+    ]
+    return not kinds[0].isdisjoint(kinds[1])
+
+
+def _within_links(raws: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield the first and the end of the blocks that one link encloses together."""
+    first = -1
+    for place, raw in enumerate(raws):
+        begin, end = raw.find(LINK_START), raw.find(LINK_END)
+        if first >= 0 and end >= 0 and not 0 <= begin < end:
+            behind = place + bool(raw[:end].strip(_MARKS))
+            if behind - first > 1:
+                yield first, behind
+            first = -1
+        elif begin >= 0:
+            first = -1
+        last = raw.rfind(LINK_START)
+        if last > raw.rfind(LINK_END) and not raw[:last].strip(_MARKS):
+            first = place
+
+
+def without_behind(
+    blocks: BlockPage,
+    words: NDArray[np.int64],
+    is_title: NDArray[np.bool_],
+    mask: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """Return the kept blocks without those behind the element that holds the text: the innermost
+    one around its middle that is an ARTICLE, a MAIN or so named, and has half of its words; a part
+    of the text if it goes on in elements alike. Stories that follow in ARTICLEs of their own, with
+    headlines alike, are left out, too."""
+    elements, owners = blocks.elements, blocks.owners
+    mask = mask & (owners < _end_of_story(blocks, words * mask, is_title))
+    places = np.flatnonzero(words * mask)
+    if not len(places):
+        return mask
+    sums, last = words[places].cumsum(), int(owners[places].max())
+    element = int(owners[places[np.searchsorted(sums, sums[-1] / 2)]])
+    while element > 0:
+        end = int(elements.ends[element])
+        if last >= end and (
+            _HOLDERS[elements.tags[element]]
+            or not _OF_HOLDERS.isdisjoint(hints_of(elements.names(element)))
+        ):
+            size = int((words * mask)[blocks.within(element)].sum())
+            alike = _alike_behind(blocks, element)
+            if size >= SHARE_OF_HOLDER * sums[-1] and not any(
+                mask[blocks.within(each)].any() for each in alike
+            ):
+                return mask & (owners < end)
+        element = int(elements.parents[element])
+    return mask
+
+
+def _end_of_story(
+    blocks: BlockPage, of_text: NDArray[np.int64], is_title: NDArray[np.bool_]
+) -> int:
+    """Return the end of the headline's ARTICLE, if it has a text and behind it are ARTICLEs with
+    headlines of the same tag or class; else that of the page."""
+    elements, owners = blocks.elements, blocks.owners
+    headings = np.flatnonzero(_HEADINGS[elements.tags[owners]]).tolist()
+    title = next((place for place in headings if is_title[place]), -1)
+    article = int(owners[title]) if title >= 0 else 0
+    tag, name = elements.tags[article], _class_of(elements.names(article))
+    while article > 0 and elements.tags[article] != _ARTICLE:
+        article = int(elements.parents[article])
+    if article <= 0 or of_text[blocks.within(article)].sum() < MIN_STORY:
+        return len(elements.tags)
+    end = int(elements.ends[article])
+    others = end + np.flatnonzero(elements.tags[end:] == _ARTICLE)
+    for owner in owners[headings].tolist():
+        is_headline = elements.tags[owner] == tag or (
+            name and _class_of(elements.names(owner)) == name
+        )
+        if is_headline and ((others < owner) & (owner < elements.ends[others])).any():
+            return end
+    return len(elements.tags)
+
+
+def _alike_behind(blocks: BlockPage, element: int) -> list[int]:
+    """Return the elements of the same tag and class, or other names, behind an element."""
+    elements = blocks.elements
+    names = elements.names(element)
+    same_tag = np.flatnonzero(elements.tags == elements.tags[element])
+    behind = same_tag[same_tag >= elements.ends[element]].tolist()
+    if name := _class_of(names):
+        return [each for each in behind if _class_of(elements.names(each)) == name]
+    return [each for each in behind if elements.names(each) == names]
 
 
 def without_last_links(

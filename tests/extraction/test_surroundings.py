@@ -11,11 +11,13 @@ from newscrawl.extraction.surroundings import (
     enciphered,
     with_standfirst,
     without_asides,
+    without_behind,
     without_cards,
     without_comments,
     without_further_stories,
     without_gated,
     without_last_links,
+    without_teasers,
 )
 
 LEAD = (
@@ -44,8 +46,10 @@ def kept(body: str, *, likely: float = 0.6) -> list[str]:
     tokens = measure(page).tokens
     probabilities = np.full(len(page), likely, dtype=np.float32)
     is_title = np.array([text == TITLE for text in page.texts], dtype=bool)
-    mask = without_comments(page, tokens.words, ~is_title)
+    mask = without_behind(page, tokens.words, is_title, ~is_title)
+    mask = without_comments(page, tokens.words, mask)
     mask = without_further_stories(page, tokens, is_title, mask)
+    mask = without_teasers(page, tokens, mask)
     mask = without_cards(page, tokens, probabilities, mask)
     mask = without_last_links(page, tokens, probabilities, mask)
     mask = without_asides(page, tokens, probabilities, mask)
@@ -142,6 +146,80 @@ def test_cards_of_other_articles_at_the_end_are_none_of_the_text() -> None:
 )
 def test_cards_within_the_text_are_text(page: str, likely: float) -> None:
     assert len(kept(page, likely=likely)) >= 9
+
+
+TEASER = "<h4><a href='/{0}'>{0} wins the vote for council again</a></h4><p>{1}</p>"
+TEASERS = "".join(
+    f"<li>{TEASER.format(name, 'Most people chose the mayor.')}</li>" for name in ("Berg", "Cole")
+)
+IN_LINK = (
+    "<a href='/x'><div>Nine lists compete</div><div>Voters choose on Sunday, at last.</div></a>"
+)
+
+
+@pytest.mark.parametrize(
+    "card",
+    [
+        f"<ul>{TEASERS}</ul>",
+        f"<article>{TEASER.format('Berg', 'Most people chose the mayor.')}</article>",
+        IN_LINK,
+        f"<div><a href='/y'><img src='y.png'></a>{IN_LINK}</div>",
+    ],
+)
+def test_cards_between_two_paragraphs_are_none_of_the_text(card: str) -> None:
+    assert kept(f"<div><p>{LEAD}</p>{card}<p>{BODY}</p></div>") == [LEAD, BODY]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        f"<h4><a href='/x'>Nine lists compete for the council</a></h4><p>{OTHER}</p>",  # a section
+        "<ul><li><a href='/x'>Two boats</a> of Lund</li><li><a href='/y'>Berg</a> yards</li></ul>",
+        f"<a href='/x'><img src='x.png'></a><p>{OTHER}</p>",
+        "<ul>"
+        + TEASERS.replace("vote for council", "vote")
+        + "</ul>",  # names of products are short
+    ],
+)
+def test_links_and_lists_between_two_paragraphs_are_text(part: str) -> None:
+    texts = kept(f"<div><p>{LEAD}</p>{part}<p>{BODY}</p></div>")
+    assert texts[0] == LEAD
+    assert texts[-1] == BODY
+    assert len(texts) > 3 or OTHER in texts
+
+
+@pytest.mark.parametrize("name", ["article", "main", "div class='article-body'", "div role=main"])
+def test_what_stands_behind_the_element_of_the_text_is_none_of_it(name: str) -> None:
+    tag = name.partition(" ")[0]
+    page = f"<{name}><p>{LEAD}</p><p>{BODY}</p></{tag}><div><p>{OTHER}</p></div>"
+    assert kept(page) == [LEAD, BODY]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"<div class='post'><p>{BODY}</p></div><div class='post'><p>{LEAD}</p></div>",  # halves
+        f"<article><p>{LEAD}</p></article><div><p>{BODY}</p></div>",  # the smaller part
+        f"<div><p>{BODY}</p></div><div><p>{LEAD}</p></div>",
+        f"<main><article><h1>{TITLE}</h1></article><p>{BODY}</p><article>{LEAD}</article></main>",
+    ],
+)
+def test_a_text_in_several_elements_is_kept(page: str) -> None:
+    texts = kept(page)
+    assert LEAD in texts
+    assert BODY in texts
+
+
+def test_stories_in_articles_of_their_own_below_the_first_are_none_of_the_text() -> None:
+    stories = "".join(
+        f"<article class='s {name}'><{tag} class='t'>{title}</{tag}><p>{text}</p></article>"
+        for name, tag, title, text in (
+            ("first", "h1", TITLE, BODY),
+            ("next", "h2", "Berg", OTHER + LEAD),
+            ("next", "h2", "Cole", OTHER),
+        )
+    )
+    assert kept(stories) == [BODY]
 
 
 @pytest.mark.parametrize(
