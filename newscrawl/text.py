@@ -39,8 +39,8 @@ _HANGUL: Final = re.compile("[\uac00-\ud7a3]")
 # script, or at a stop of another script, which needs no blank after it. The semicolon is the
 # question mark of Greek; a line may be an item of a list.
 _END: Final = re.compile(
-    r"""\n\s*\n|[.!?…](?:[^\S\n]?["'“”’»«)\]])*\s+(?=["'“„«(\[¿¡]*[^\W\d_])"""
-    r"""|;\s+(?=[Ά-ΏΑ-Ϋ])|[。！？]+["”’」』）]*|[؟۔։।။]\s*|\n"""
+    r"""\n\s*\n|[.!?…](?:[^\S\n]?["'“”’»«)\]])*\s+(?=["'“„«(\[¿¡]*[^\W_])"""
+    r"""|;\s+(?=[Ά-ΏΑ-Ϋ])|[。！？]+(?:[」』](?!と|って)|["”’）])*(?![」』])|[؟۔։।။።፧]\s*|\n"""
 )
 _OPENING: Final = "\"'“„«([¿¡"
 _BULLET: Final = re.compile(r"[^\S\n]*(?:[-–—•*▪◦·‣]|\d{1,2}[.)])[^\S\n]+")
@@ -48,9 +48,16 @@ _BULLET: Final = re.compile(r"[^\S\n]*(?:[-–—•*▪◦·‣]|\d{1,2}[.)])[^
 WRAPPED: Final = 50
 # The word before a stop, and an ordinal as in "am 12. November", since few sentences within a
 # paragraph end with a number of two digits.
-_LAST_WORD: Final = re.compile(r"[^\W\d_](?:[\w·-]|(?<=\w)\.(?=\w))*$")
-_ORDINAL: Final = re.compile(r"(?:^|[\s(])\d{1,2}$")
+_LAST_WORD: Final = re.compile(r"[^\W\d_](?:[\w·\u0900-\u0963\u0966-\u0dff-]|(?<=\w)\.(?=\w))*$")
+# The number behind "Sept. " or "p. " is none.
+_ORDINAL: Final = re.compile(r"(?:^|[\s(])(?<![^\W\d_]\. )\d{1,2}$")
+# Letters of a word before a number that no abbreviation is: "It rained. 12 people came."
+_LONGER: Final = 4
+# "He left the U.S. It rained.": behind two letters a common word in capitals begins a sentence.
+_CAPITALISED: Final = re.compile("[A-Z][a-z]+")
+_LETTERS: Final = re.compile(r"[A-Z]\.[A-Z]")
 _LONGEST_WORD: Final = 12
+_GEORGIAN: Final = re.compile("[ა-ჿ]")  # which has no capitals
 
 # Ours: how often a text may have been escaped.
 MOST_ESCAPES: Final = 4
@@ -155,25 +162,33 @@ def sentence_ends(text: str, begin: int, end: int) -> Iterator[re.Match[str]]:
         following = text[stop.end() : stop.end() + 3].lstrip(_OPENING)
         if stop[0].count("\n") > 1:
             is_end = True
-        elif following[:1].islower():
+        elif following[:1].islower() and not _GEORGIAN.match(following):
             is_end = False
         elif stop[0] == "\n":
             line = text.rfind("\n", 0, stop.start()) + 1
             is_end = stop.start() - line < WRAPPED or bool(_BULLET.match(text, stop.end()))
         else:
             before = max(begin, stop.start() - _LONGEST_WORD)
-            is_end = stop[0][0] != "." or not _goes_on(text, before, stop.start())
+            is_end = stop[0][0] != "." or not _goes_on(text, before, stop)
         if is_end:
             yield stop
 
 
-def _goes_on(text: str, begin: int, stop: int) -> bool:
+def _goes_on(text: str, begin: int, stop: re.Match[str]) -> bool:
     """Return whether a sentence goes on behind a full stop, as behind "Dr." and "12."."""
-    word = _LAST_WORD.search(text, begin, stop)
+    word = _LAST_WORD.search(text, begin, stop.start())
+    is_number = text[stop.end() : stop.end() + 1].isdigit()
     if word is None:
-        return _ORDINAL.search(text, begin, stop) is not None
+        return is_number or _ORDINAL.search(text, begin, stop.start()) is not None
     last = word[0].rpartition(".")[2]
-    return len(last) == 1 or last in _abbreviations()
+    if len(last) == 1:
+        following = _CAPITALISED.match(text, stop.end())
+        return not (
+            following
+            and _LETTERS.fullmatch(word[0])
+            and following[0].lower() in stop_words_of("en")
+        )
+    return last in _abbreviations() or (is_number and len(last) < _LONGER)
 
 
 @cache

@@ -361,7 +361,7 @@ def _joined(text: str) -> str:
 # asks for.
 _MAY_BE_HIDDEN: Final = (
     "p > [style], p > [hidden], p > [class], p > * > [style], p > [popover], p [role=tooltip], "
-    "p > label"
+    "p > label, form > label, fieldset > label"
 )
 _HIDING: Final = {
     name: re.compile(pattern, re.DOTALL)

@@ -82,6 +82,9 @@ _DIGIT_AND_LETTER = re.compile(r"\b(\d)(?=[A-Z]\b)")
 # "S.E.T.", "J. K. Brauer": also without points, or without blanks, and the other way round.
 _INITIALS = re.compile(r"\b[A-Z]\.(?: ?[A-Z]\.)+(?= |$)")
 _CAPITALS = re.compile(r"[A-Z]{2}(?= [A-ZÄÖÜ][a-zäöüß]{2})")
+# "IBM", "AT&T": also "I.B.M.", "A.T.&T.", which two letters are not.
+_ACRONYM = re.compile("[A-Z](?:&?[A-Z]){2,4}")
+_CAPITAL = re.compile("[A-Z]")
 # Words that registers shorten and newspapers write out, or the other way round.
 _SHORTENED = [
     group.split(" = ")
@@ -249,6 +252,8 @@ def _written_otherwise(form: str) -> set[str]:
             letters = [letter for letter in initials[0] if letter.isalpha()]
             for written in ("".join(letters), ".".join([*letters, ""]), ". ".join(letters) + "."):
                 forms.add(f"{form[: initials.start()]}{written}{form[initials.end() :]}")
+    if _ACRONYM.fullmatch(form):
+        forms.add(_CAPITAL.sub(r"\g<0>.", form))
     words = form.split(" ")
     if len(words) > 1:
         for group in _SHORTENED:
