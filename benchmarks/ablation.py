@@ -17,7 +17,7 @@ import typer
 from benchmarks.command_line import run
 from benchmarks.recipes.examples import Example, ExampleScore, by_group
 from benchmarks.recipes.runs import examples_from, needing_torch
-from newscrawl.cli.arguments import CorpusOption, corpus_from
+from newscrawl.cli.arguments import corpus_from
 from newscrawl.cli.output import progress, write_note
 from newscrawl.extraction.block_features import OPENERS
 from newscrawl.extraction.explain import columns_of
@@ -140,7 +140,7 @@ def _means(scored: Sequence[ExampleScore]) -> Iterator[float]:
 
 
 def ablation(
-    corpus: CorpusOption = None,
+    corpus: Path | None = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds of sites.")] = 5,
     scored: Annotated[
         int | None, typer.Option(min=1, help="Maximum number of folds to score.")

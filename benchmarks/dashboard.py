@@ -25,7 +25,7 @@ from starlette.testclient import TestClient
 
 from benchmarks.command_line import run
 from benchmarks.query import p95_of
-from newscrawl.cli.arguments import FormatOption
+from newscrawl.cli.arguments import Format
 from newscrawl.cli.output import Column, progress, render
 from newscrawl.dashboard import Config, create_app
 from newscrawl.storage import open_database, queries
@@ -173,7 +173,7 @@ def time_dashboard(
     pause: Annotated[
         float, typer.Option(min=0, help="Mean seconds that a reader looks at a page.")
     ] = 10,
-    output_format: FormatOption = "table",
+    output_format: Format = "table",
 ) -> None:
     """Measure how long the dashboard's pages take; exit with 1 where one takes over a second.
 

@@ -18,7 +18,7 @@ import typer
 
 from benchmarks.command_line import run
 from newscrawl.archive.warc import WarcReader, decoded_body
-from newscrawl.cli.arguments import FormatOption
+from newscrawl.cli.arguments import Format
 from newscrawl.cli.output import Column, render
 from newscrawl.extraction.extract import extract
 from newscrawl.extraction.language import decide_language
@@ -123,7 +123,7 @@ def is_right(case: dict[str, Any], file: Path) -> bool:
 
 def judge_field(
     folder: Annotated[Path, typer.Argument(exists=True, file_okay=False, metavar="FOLDER")],
-    form: FormatOption = "table",
+    form: Format = "table",
 ) -> None:
     """Count the inputs of each kind that are answered rightly, and name the others."""
     kinds: dict[str, dict[str, Any]] = {}

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 from benchmarks.command_line import run
-from newscrawl.cli.arguments import FormatOption
+from newscrawl.cli.arguments import Format
 from newscrawl.cli.output import Column, render
 from newscrawl.mentions import Companies, load_companies
 
@@ -92,7 +92,7 @@ def measure_loading(loads: int = LOADS) -> list[Measurement]:
     ]
 
 
-def bench(output_format: FormatOption = "table") -> None:
+def bench(output_format: Format = "table") -> None:
     """Measure the loading of the companies, and the matching of an article."""
     companies = load_companies()  # fills the cache
     forms = sum(1 + len(company.aliases) for company in companies)

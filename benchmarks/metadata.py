@@ -18,7 +18,7 @@ from benchmarks.command_line import run
 from benchmarks.extraction.command import ANSWERS
 from benchmarks.scores.command import METADATA_COLUMNS, metadata_values
 from benchmarks.scores.metadata import Fields, Score, labelled_pages, read_page, score
-from newscrawl.cli.arguments import CorpusOption, FormatOption, LangsOption, SetsOption, corpus_from
+from newscrawl.cli.arguments import Format, corpus_from
 from newscrawl.cli.output import Column, progress, render, write_note
 from newscrawl.training.corpus import DEVELOPMENT, SEALED, GoldPage, part_of
 
@@ -115,14 +115,14 @@ def _moment(text: str) -> datetime | None:
 
 
 def compare_metadata(
-    corpus: CorpusOption = None,
-    sets: SetsOption = None,
-    langs: LangsOption = None,
+    corpus: Path | None = None,
+    sets: list[str] | None = None,
+    langs: list[str] | None = None,
     sealed: Annotated[
         bool | None,
         typer.Option("--sealed/--open", help="Only the sealed sites, or only the others."),
     ] = None,
-    form: FormatOption = "table",
+    form: Format = "table",
 ) -> None:
     """Score title, authors, day and language of newscrawl and other tools.
 

@@ -8,22 +8,18 @@ pages.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from pathlib import Path
 
 import numpy as np
-import typer
 
 from benchmarks.command_line import run
 from newscrawl.cli.arguments import (
-    CorpusOption,
-    FormatOption,
+    Format,
     InputError,
-    LangsOption,
-    SetsOption,
     corpus_from,
 )
 from newscrawl.cli.output import Column, progress, render, write_json
-from newscrawl.cli.train import MethodsOption, known_methods, unseen_part
+from newscrawl.cli.train import known_methods, unseen_part
 from newscrawl.training.corpus import CorpusError
 from newscrawl.training.evaluation import PageScore, evaluate, group, mean
 
@@ -138,20 +134,20 @@ def _standard_deviation(page_scores: Sequence[PageScore], measure: str) -> float
 
 
 def paper_tables(
-    tables: Annotated[
-        list[int],
-        typer.Option("--table", help="1 or 5 to 14; may be repeated.", metavar="NUMBER"),
-    ],
-    corpus: CorpusOption = None,
-    sets: SetsOption = None,
-    langs: LangsOption = None,
-    methods: MethodsOption = None,
-    unseen: Annotated[
-        bool, typer.Option("--unseen", help="Only sites that train leaves for testing.")
-    ] = False,
-    form: FormatOption = "table",
+    tables: list[int],
+    corpus: Path | None = None,
+    sets: list[str] | None = None,
+    langs: list[str] | None = None,
+    methods: list[str] | None = None,
+    unseen: bool = False,
+    form: Format = "table",
 ) -> None:
-    """Print Table 1 of Ziegler & Skubacz or Tables 5 to 14 of Barbaresi & Lejeune."""
+    """Print Table 1 of Ziegler & Skubacz or Tables 5 to 14 of Barbaresi & Lejeune.
+
+    tables --table NUMBER: 1 or 5 to 14; may be repeated.
+    methods --method NAME: Only this method, may be repeated; else all.
+    --unseen: Only sites that train leaves for testing.
+    """
     if unknown := [number for number in tables if number not in TABLES]:
         raise InputError(f"no table {unknown[0]}: give 1 (Ziegler & Skubacz) or 5 to 14")
     pages = corpus_from(corpus)

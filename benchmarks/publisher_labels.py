@@ -23,7 +23,7 @@ from benchmarks.recipes.publisher_labels import (
     write_set,
 )
 from benchmarks.recipes.runs import examples_from, needing_torch
-from newscrawl.cli.arguments import CorpusOption, Format, FormatOption, corpus_from
+from newscrawl.cli.arguments import Format, corpus_from
 from newscrawl.cli.output import Column, progress, render, write_note
 from newscrawl.training.corpus import DEVELOPMENT, Corpus, GoldPage, folds_by_site, load_corpus
 
@@ -56,10 +56,10 @@ def labels_of(pages: Corpus, folder: Path) -> Corpus:
 
 
 def publisher_labels(
-    corpus: CorpusOption = None,
+    corpus: Path | None = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds of sites.")] = 5,
     epochs: Annotated[int, typer.Option(min=1, help="Times each gold text is seen.")] = 7,
-    form: FormatOption = "table",
+    form: Format = "table",
 ) -> None:
     """Score articles of unseen sites by networks that learned from gold texts, from these and from
     texts in JSON-LD, and from the latter alone.

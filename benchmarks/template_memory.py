@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import numpy as np
@@ -16,7 +17,7 @@ import typer
 from benchmarks.command_line import run
 from benchmarks.recipes.examples import MEASURES, Example, sides
 from benchmarks.recipes.runs import examples_from, needing_torch
-from newscrawl.cli.arguments import CorpusOption, Format, FormatOption, corpus_from
+from newscrawl.cli.arguments import Format, corpus_from
 from newscrawl.cli.output import Column, progress, render
 from newscrawl.extraction.classifier import BALANCED, Network, combine
 from newscrawl.extraction.template_memory import EMPTY, fingerprints, with_page, without_templates
@@ -144,11 +145,11 @@ def show_remembered(scores: Sequence[MemoryScore], form: Format, *, title: str) 
 
 
 def template_memory(
-    corpus: CorpusOption = None,
+    corpus: Path | None = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds of sites.")] = 5,
     epochs: Annotated[int, typer.Option(min=1, help="Times each page is seen.")] = 7,
     seed: Annotated[int, typer.Option(min=0, help="Seed of weights, order and dropout.")] = 0,
-    form: FormatOption = "table",
+    form: Format = "table",
 ) -> None:
     """Score articles of unseen sites with and without template memory, by folds of sites.
 

@@ -214,13 +214,9 @@ class Cluster:
     """
 
     def __init__(self, address: str) -> None:
-        try:
-            import dask  # noqa: PLC0415 - an extra
-            import distributed  # noqa: PLC0415 - an extra
-        except ImportError as error:
-            raise ClusterError(
-                f"--cluster {address} needs Dask: pip install 'newscrawl[cluster]'"
-            ) from error
+        import dask  # noqa: PLC0415 - an extra
+        import distributed  # noqa: PLC0415 - an extra
+
         local = _LOCAL.fullmatch(address)
         if local is None and _SCHEDULER.fullmatch(address) is None:
             raise ClusterError(

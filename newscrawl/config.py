@@ -55,7 +55,7 @@ def whole_number(name: str, value: object) -> int:
     return int(text)
 
 
-def seconds(name: str, value: object) -> float:
+def seconds(name: str, value: object, *, above_zero: bool = False) -> float:
     """Return the value of a setting in seconds, given as a number of them or as in "10m"; raise
     SettingError unless it is 0 or above."""
     text = str(value).strip().lower()
@@ -66,6 +66,8 @@ def seconds(name: str, value: object) -> float:
         number = -1.0
     if not 0 <= number < float("inf"):
         raise SettingError(f"{name}={value}: not a time, as in 30s, 10m or 6h")
+    if above_zero and not number:
+        raise SettingError(f"{name}={value}: must be above 0 seconds")
     return number
 
 

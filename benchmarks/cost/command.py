@@ -26,7 +26,7 @@ from benchmarks.cost import (
 from benchmarks.cost.generated_pages import generated_pages
 from benchmarks.documents import fill
 from benchmarks.extraction.speed import PAGES, load, sample
-from newscrawl.cli.arguments import CorpusOption, FormatOption
+from newscrawl.cli.arguments import Format
 from newscrawl.cli.output import Column, Row, progress, render, write_note
 from newscrawl.extraction.compiled import PATH
 from newscrawl.training.corpus import load_corpus
@@ -46,7 +46,7 @@ class Cost:
 
 
 def cost(
-    corpus: CorpusOption = None,
+    corpus: Path | None = None,
     largest: Annotated[
         int, typer.Option(min=10, help="Size of the largest page, in KB.", metavar="KB")
     ] = 10_000,
@@ -57,7 +57,7 @@ def cost(
     write_docs: Annotated[
         bool, typer.Option("--write-docs", help=f"Write the tables into {DOCUMENT} too.")
     ] = False,
-    form: FormatOption = "table",
+    form: Format = "table",
 ) -> None:
     """Measure what extraction costs: CPU time by stage and by size, and memory.
 

@@ -9,6 +9,7 @@ NEWSCRAWL_PURE=1 in the environment the compiled kernel.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
@@ -17,7 +18,7 @@ from benchmarks.command_line import run
 from benchmarks.cost.generated_pages import generated_page
 from benchmarks.extraction.peers import PEERS, bare_parser
 from benchmarks.extraction.speed import WARM_UP, sample
-from newscrawl.cli.arguments import CorpusOption, FormatOption
+from newscrawl.cli.arguments import Format
 from newscrawl.cli.output import Column, progress, render
 from newscrawl.extraction.compiled import PATH
 from newscrawl.extraction.extract import extract
@@ -63,12 +64,12 @@ def _of_text(read: Callable[[str, str | None], Any]) -> Reader:
 
 
 def cost_once(
-    corpus: CorpusOption = None,
+    corpus: Path | None = None,
     pages: Annotated[int, typer.Option(min=1, help="Pages, of sites that are not sealed.")] = 300,
     tools: Annotated[str, typer.Option(help="Other tools, separated by commas.")] = (
         "resiliparse,trafilatura"
     ),
-    form: FormatOption = "table",
+    form: Format = "table",
 ) -> None:
     """Measure the cost of pages that are read once, also with other tools."""
     readers = readers_of([name for name in tools.split(",") if name])

@@ -20,13 +20,7 @@ from benchmarks.extraction.environments import install as install_peers
 from benchmarks.extraction.peers import BARE_PARSE, MAIN_ENV, PEERS
 from benchmarks.extraction.tables import KIND, TABLES, mentions_mean, ranked
 from newscrawl.answers.names import match_one
-from newscrawl.cli.arguments import (
-    CorpusOption,
-    FormatOption,
-    SetsOption,
-    corpus_from,
-    takes_options,
-)
+from newscrawl.cli.arguments import Format, corpus_from
 from newscrawl.cli.output import Column, render, write_note
 from newscrawl.training.corpus import SEALED
 
@@ -38,35 +32,26 @@ ANSWERS = Path("results/benchmark")  # texts of tools, by version and corpus
 
 @dataclass(frozen=True, slots=True)
 class _RunOptions:
-    """What to run, and on which pages."""
+    """What to run, and on which pages.
 
-    corpus: CorpusOption = None
-    sets: SetsOption = None
-    all_tools: Annotated[
-        bool, typer.Option("--peers", help="Every other tool too, not our methods alone.")
-    ] = False
-    tool: Annotated[
-        list[str] | None, typer.Option(help="Only this tool; may be repeated.", metavar="NAME")
-    ] = None
-    install: Annotated[
-        bool, typer.Option("--install", help="First install the peers, into .venv-bench*.")
-    ] = False
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Run all tools again, and delete their earlier texts.")
-    ] = False
-    unseen: Annotated[
-        Path | None,
-        typer.Option(
-            help="Output of benchmarks.recipes network --folds 5 -f csv: unseen sites.",
-            metavar="FILE",
-        ),
-    ] = None
-    sealed: Annotated[
-        bool, typer.Option("--sealed", help="Only the sealed sites, to which nothing was fitted.")
-    ] = False
-    rounds: Annotated[int, typer.Option(min=0, help="Rounds of the speed test; 0 for none.")] = (
-        speed.ROUNDS
-    )
+    all_tools --peers: Every other tool too, not our methods alone.
+    --tool NAME: Only this tool; may be repeated.
+    --install: First install the peers, into .venv-bench*.
+    --fresh: Run all tools again, and delete their earlier texts.
+    --unseen FILE: Output of benchmarks.recipes network --folds 5 -f csv: unseen sites.
+    --sealed: Only the sealed sites, to which nothing was fitted.
+    --rounds: Rounds of the speed test; 0 for none.
+    """
+
+    corpus: Path | None = None
+    sets: list[str] | None = None
+    all_tools: bool = False
+    tool: list[str] | None = None
+    install: bool = False
+    fresh: bool = False
+    unseen: Path | None = None
+    sealed: bool = False
+    rounds: Annotated[int, typer.Option(min=0)] = speed.ROUNDS
 
     def plan(self) -> Plan:
         return Plan(
@@ -79,28 +64,22 @@ class _RunOptions:
         )
 
 
-@takes_options
 def benchmark(
     *,
     options: _RunOptions,
-    raise_floors: Annotated[
-        bool, typer.Option("--raise-floors", help="Raise the quality floors to the new scores.")
-    ] = False,
-    write_docs: Annotated[
-        bool,
-        typer.Option(
-            "--write-docs",
-            help="No run: fill the documents from the latest result, and from the published one of"
-            " the same pages for tools, sets and speeds that it lacks.",
-        ),
-    ] = False,
-    form: FormatOption = "table",
+    raise_floors: bool = False,
+    write_docs: bool = False,
+    form: Format = "table",
 ) -> None:
     """Score and time extraction on labelled pages, each tool in a process of its own.
 
     Scores are means over pages: word F1 (phrases: share of right decisions), companies
     counted against the gold text, CPU time against the bare lxml parse of the same pages.
     Exit code 1 if a method fell below its floor.
+
+    --raise-floors: Raise the quality floors to the new scores.
+    --write-docs: No run: fill the documents from the latest result, and from the published one of
+        the same pages for tools, sets and speeds that it lacks.
     """
     if write_docs:
         _write_docs()

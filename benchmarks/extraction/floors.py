@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 import typer
 
 from benchmarks.command_line import run
-from newscrawl.cli.arguments import CorpusOption, corpus_from
+from newscrawl.cli.arguments import corpus_from
 from newscrawl.cli.output import progress, write_note
 from newscrawl.extraction.methods import METHODS
 from newscrawl.training.evaluation import PageScore, evaluate, group, mean
@@ -108,7 +108,7 @@ def check(
 
 
 def check_floors(
-    corpus: CorpusOption = None,
+    corpus: Path | None = None,
     raise_floors: Annotated[
         bool, typer.Option("--raise-floors", help="Raise the floors to the scores of this run.")
     ] = False,

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from benchmarks import figures
 from benchmarks.extraction.comparison import Benchmark
 from benchmarks.figures.measurements import cetr_lambda, cetr_page, single_features, swarm_runs
-from newscrawl.cli.arguments import CorpusOption, InputError, SetsOption, corpus_from
+from newscrawl.cli.arguments import InputError, corpus_from
 from newscrawl.cli.output import progress, write_note
 from newscrawl.training.corpus import Corpus, split_by_site
 from newscrawl.training.limits import (
@@ -35,8 +35,8 @@ def draw_figures(
     coefficient: Annotated[
         bool, typer.Option("--lambda", help="Measure CETR's lambda on the corpus.")
     ] = False,
-    corpus: CorpusOption = None,
-    sets: SetsOption = None,
+    corpus: Path | None = None,
+    sets: list[str] | None = None,
     page: Annotated[
         Path | None,
         typer.Option(

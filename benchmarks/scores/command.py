@@ -30,14 +30,9 @@ from benchmarks.scores.mentions import (
 from benchmarks.scores.metadata import Score, labelled_pages, read_page, score
 from newscrawl.answers.names import match_one
 from newscrawl.cli.arguments import (
-    ClusterOption,
     Command,
-    CorpusOption,
     Format,
-    FormatOption,
     InputError,
-    LangsOption,
-    SetsOption,
     companies_from,
     corpus_from,
     open_workers,
@@ -57,8 +52,8 @@ _FIGURES = (("precision", "precision"), ("recall", "recall"), ("f1", "F1"))
 
 
 def mentions(
-    corpus: CorpusOption = None,
-    langs: LangsOption = None,
+    corpus: Path | None = None,
+    langs: list[str] | None = None,
     sealed: SealedOption = False,
     cases: Annotated[
         Path | None,
@@ -70,7 +65,7 @@ def mentions(
     worst: Annotated[
         int, typer.Option(min=0, help="Also list this number of texts with most mistakes.")
     ] = 0,
-    form: FormatOption = "table",
+    form: Format = "table",
 ) -> None:
     """Score mentions by language: of bundled texts and, with --corpus, of its labelled news."""
     news = corpus_from(corpus) if corpus or sealed else None
@@ -221,12 +216,12 @@ METADATA_COLUMNS = (
 
 
 def metadata(
-    corpus: CorpusOption = None,
-    sets: SetsOption = None,
-    langs: LangsOption = None,
+    corpus: Path | None = None,
+    sets: list[str] | None = None,
+    langs: list[str] | None = None,
     sealed: SealedOption = False,
-    cluster: ClusterOption = None,
-    form: FormatOption = "table",
+    cluster: str | None = None,
+    form: Format = "table",
 ) -> None:
     """Score title, authors, day and language of the pages that have such golds, by set."""
     chosen = corpus_from(corpus)
@@ -257,12 +252,12 @@ def metadata_values(scores: Mapping[str, Score]) -> dict[str, object]:
 
 
 def kinds(
-    corpus: CorpusOption = None,
-    sets: SetsOption = None,
-    langs: LangsOption = None,
+    corpus: Path | None = None,
+    sets: list[str] | None = None,
+    langs: list[str] | None = None,
     sealed: SealedOption = False,
-    cluster: ClusterOption = None,
-    form: FormatOption = "table",
+    cluster: str | None = None,
+    form: Format = "table",
 ) -> None:
     """Count, for pages of each type, the detected kinds: articles, live blogs, fronts, others."""
     pages = corpus_from(corpus).part(SEALED if sealed else DEVELOPMENT)

@@ -223,10 +223,8 @@ def _digest(task: str) -> str:
 
 
 def _arrow_types() -> dict[str, Any]:
-    try:
-        import pyarrow  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise ArchiveError("--to needs pyarrow: pip install 'newscrawl[parquet]'") from error
+    import pyarrow  # noqa: PLC0415 - an extra
+
     return {
         "string": pyarrow.string(),
         "strings": pyarrow.list_(pyarrow.string()),

@@ -87,10 +87,7 @@ app.command("status", epilog=monitor.STATUS_EXAMPLE, rich_help_panel=_WATCH)(mon
 app.command("metrics", epilog=monitor.METRICS_EXAMPLE, rich_help_panel=_WATCH)(monitor.metrics)
 app.command("digest", epilog=alerts.DIGEST_EXAMPLE, rich_help_panel=_ASK)(alerts.digest)
 app.command(
-    "search",
-    cls=articles.SearchCommand,
-    epilog=articles.SEARCH_EXAMPLE,
-    rich_help_panel=_ASK,
+    "search", cls=articles.SearchCommand, epilog=articles.SEARCH_EXAMPLE, rich_help_panel=_ASK
 )(articles.search)
 app.command("report", epilog=reports.EXAMPLE, rich_help_panel=_ASK)(reports.report)
 app.command("extract", epilog=extract.EXAMPLE, rich_help_panel=_READ)(extract.extract)
@@ -115,23 +112,27 @@ app.add_typer(serve.tokens, name="tokens", rich_help_panel=_KEEP)
 app.add_typer(database.app, name="db", rich_help_panel=_KEEP)
 
 
-def _use_own_help(commands: typer.Typer) -> None:
-    """Make the commands of an application, and of its groups, with the classes of `arguments`."""
+def _declare(commands: typer.Typer) -> None:
+    """Make the commands of an application, and of its groups, as `arguments.declared` says."""
     if not isinstance(commands.info.cls, type):
         commands.info.cls = arguments.CommandGroup
     for command in commands.registered_commands:
         if command.cls is TyperCommand:
             command.cls = arguments.Command
+        if command.callback is not None:
+            command.callback = arguments.declared(command.callback)
     for group in commands.registered_groups:
         if group.typer_instance is not None:
-            _use_own_help(group.typer_instance)
+            _declare(group.typer_instance)
 
 
-_use_own_help(app)
+_declare(app)
 
 
 def main(commands: typer.Typer = app) -> None:
     """Run the command line; an error that newscrawl names is one line and exit code 2."""
+    if commands is not app:
+        _declare(commands)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # As Python writes to standard error what the terminal's charset lacks.
         sys.stdout.reconfigure(errors="backslashreplace")

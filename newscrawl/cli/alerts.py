@@ -4,37 +4,19 @@ import sys
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from newscrawl import config, storage
 from newscrawl.answers.names import company_of, match_one
-from newscrawl.cli.arguments import (
-    CompaniesOption,
-    DatabaseOption,
-    FormatOption,
-    InputError,
-    LimitOption,
-    companies_from,
-    company_option,
-    complete_company,
-    open_for_reading,
-    parse_day,
-)
-from newscrawl.cli.output import (
-    Column,
-    exit_without,
-    for_files,
-    render,
-    write_note,
-)
+from newscrawl.cli.arguments import Format, InputError, companies_from, parse_day
+from newscrawl.cli.output import Column, exit_if, exit_without, for_files, render, write_note
 from newscrawl.items import CompanyStructure
 from newscrawl.text import count_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from newscrawl.monitoring.digests import Digest
     from newscrawl.reports import ReportFormat
     from newscrawl.storage import Database
@@ -48,76 +30,55 @@ app = typer.Typer(
 
 DIGEST_EXAMPLE = "Example: newscrawl digest --weekly --send"
 
-NameArgument = Annotated[
-    str,
-    typer.Argument(
-        help="The company, by name or alias, a group of your file, or a query.",
-        autocompletion=complete_company,
-    ),
-]
-PairOption = Annotated[
-    str | None,
-    typer.Option(
-        "--with",
-        help="A second company: alert when both are mentioned together.",
-        metavar="COMPANY",
-        autocompletion=complete_company,
-    ),
-]
-
 
 @app.command(epilog="Example: newscrawl alerts watch Siemens --with Alstom")
 def watch(
-    company: NameArgument,
-    other: PairOption = None,
-    companies: CompaniesOption = None,
-    database: DatabaseOption = None,
+    store: "Database", company: str, other: str | None = None, companies: Path | None = None
 ) -> None:
     """Watch a company or group for its first article and its spikes, or a pair for its first
     article.
 
     There is one alert for a pair, for the first article that mentions both.
+
+    company: The company, by name or alias, a group of your file, or a query.
+    other --with COMPANY: A second company: alert when both are mentioned together.
     """
-    with open_for_reading(database) as store:
-        name, beside = _names(store, company, other, companies)
-        fresh = storage.company_alerts.watch_company(store, name, beside, config.user_name())
+    name, beside = _names(store, company, other, companies)
+    fresh = storage.company_alerts.watch_company(store, name, beside, config.user_name())
     names = f"{name} and {beside}" if beside else name
     write_note(f"{names}: {'watched from now on' if fresh else 'already watched'}.")
 
 
 @app.command(epilog="Example: newscrawl alerts unwatch Siemens --with Alstom")
 def unwatch(
-    company: NameArgument,
-    other: PairOption = None,
-    companies: CompaniesOption = None,
-    database: DatabaseOption = None,
+    store: "Database", company: str, other: str | None = None, companies: Path | None = None
 ) -> None:
     """Stop watching a company or a pair; while a recipient gets alerts about a company, it stays
     watched.
 
     Exit code 1 if it was not watched.
+
+    company: The company, by name or alias, a group of your file, or a query.
+    other --with COMPANY: A second company: alert when both are mentioned together.
     """
-    with open_for_reading(database) as store:
-        name, beside = _names(store, company, other, companies)
-        removed = storage.company_alerts.unwatch_company(store, name, beside)
-        watched = storage.company_alerts.watched_companies(store)
+    name, beside = _names(store, company, other, companies)
+    removed = storage.company_alerts.unwatch_company(store, name, beside)
+    watched = storage.company_alerts.watched_companies(store)
     names = f"{name} and {beside}" if beside else name
     if (name, beside) in {(pair.company, pair.other) for pair in watched}:
         write_note(f"{names}: still watched for the recipients of alerts about it.")
         return
     write_note(f"{names}: {'no longer watched' if removed else 'was not watched'}.")
-    if not removed:
-        raise typer.Exit(1)
+    exit_if(not removed)
 
 
 @app.command(epilog="Example: newscrawl alerts watched --format csv")
-def watched(output_format: FormatOption = "table", database: DatabaseOption = None) -> None:
+def watched(store: "Database", output_format: Format = "table") -> None:
     """List the companies and pairs that are watched.
 
     Exit code 1 if there are none.
     """
-    with open_for_reading(database) as store:
-        companies = storage.company_alerts.watched_companies(store)
+    companies = storage.company_alerts.watched_companies(store)
     columns = (
         Column("company", wide=True),
         Column("with", wide=True, of=lambda watch: watch.other),
@@ -130,17 +91,11 @@ def watched(output_format: FormatOption = "table", database: DatabaseOption = No
 
 @app.command(epilog="Example: newscrawl alerts run --all")
 def run(
-    everyone: Annotated[
-        bool, typer.Option("--all", help="Look for spikes of every company, watched or not.")
-    ] = False,
-    day: Annotated[
-        str | None, typer.Option(help="Evaluate as of this day, as in 2026-11-20.", metavar="DAY")
-    ] = None,
-    retry: Annotated[
-        bool, typer.Option("--retry", help="Try alerts that failed again at once.")
-    ] = False,
-    companies: CompaniesOption = None,
-    database: DatabaseOption = None,
+    store: "Database",
+    everyone: bool = False,
+    day: str | None = None,
+    retry: bool = False,
+    companies: Path | None = None,
 ) -> None:
     """Find new alerts, and deliver them by log, e-mail and webhook (NEWSCRAWL_SMTP_URL,
     NEWSCRAWL_WEBHOOKS); each alert is sent once.
@@ -148,6 +103,10 @@ def run(
     It says which alert went to whom. Run it every few minutes. Exit code 1 if a channel failed;
     runs after 5 minutes, 15 minutes, and then each hour try it again. With --retry a run does so at
     once, as after the mail server was mended.
+
+    everyone --all: Look for spikes of every company, watched or not.
+    --day DAY: Evaluate as of this day, as in 2026-11-20.
+    --retry: Try alerts that failed again at once.
     """
     from newscrawl.monitoring.alerts import find_alerts, pending_alerts
     from newscrawl.monitoring.delivery import (
@@ -157,15 +116,14 @@ def run(
     )
 
     today = parse_day(day, option="--day") if day else datetime.now(UTC).date()
-    with open_for_reading(database) as store:
-        if not everyone and not storage.company_alerts.watched_companies(store):
-            raise InputError("nothing is watched: newscrawl alerts watch COMPANY, or --all")
-        structure = _structure(companies)
-        recipients = recipient_channels(store, structure.groups)
-        channels = (*configured_channels(recipients=bool(recipients)), *recipients)
-        fresh = find_alerts(store, today=today, everyone=everyone, structure=structure)
-        report = deliver_pending(pending_alerts(store, structure, retry=retry), channels)
-        paused = storage.company_alerts.count_paused(store)
+    if not everyone and not storage.company_alerts.watched_companies(store):
+        raise InputError("nothing is watched: newscrawl alerts watch COMPANY, or --all")
+    structure = _structure(companies)
+    recipients = recipient_channels(store, structure.groups)
+    channels = (*configured_channels(recipients=bool(recipients)), *recipients)
+    fresh = find_alerts(store, today=today, everyone=everyone, structure=structure)
+    report = deliver_pending(pending_alerts(store, structure, retry=retry), channels)
+    paused = storage.company_alerts.count_paused(store)
     for subject, delivery in report.deliveries:
         if delivery.delivered_by:
             write_note(f"{subject}: sent to {', '.join(delivery.delivered_by)}.")
@@ -177,24 +135,18 @@ def run(
             f"{count_of(paused, 'alert')} to be tried again after a pause; at once by "
             "newscrawl alerts run --retry."
         )
-    if report.failed:
-        raise typer.Exit(1)
+    exit_if(report.failed)
 
 
 @app.command("list", epilog="Example: newscrawl alerts list --limit 20")
-def list_alerts(
-    limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 50,
-    output_format: FormatOption = "table",
-    database: DatabaseOption = None,
-) -> None:
+def list_alerts(store: "Database", limit: int = 50, output_format: Format = "table") -> None:
     """List the alerts, the newest first, and whether they were delivered.
 
     Exit code 1 if there were none.
     """
-    with open_for_reading(database) as store:
-        alerts = storage.company_alerts.list_alerts(
-            store, kinds=storage.company_alerts.ALERTS_SHOWN, limit=limit
-        )
+    alerts = storage.company_alerts.list_alerts(
+        store, kinds=storage.company_alerts.ALERTS_SHOWN, limit=limit
+    )
     columns = (
         Column("day", of=lambda row: row.alert.day),
         Column("kind", of=lambda row: row.alert.kind),
@@ -238,40 +190,15 @@ def _structure(companies: "Path | None") -> CompanyStructure:
 DigestFormat = Literal["markdown", "html"]
 
 
-WeeklyOption = Annotated[
-    bool, typer.Option("--weekly/--daily", help="The last full week, or the last full day.")
-]
-DayOption = Annotated[
-    str | None,
-    typer.Option(help="The last day of the digest, as in 2026-11-20.", metavar="DAY"),
-]
-DigestFormatOption = Annotated[
-    DigestFormat, typer.Option("--format", "-f", help="Markdown, or an HTML page.")
-]
-SendOption = Annotated[
-    bool,
-    typer.Option(
-        "--send", help="Send it (NEWSCRAWL_SMTP_URL, NEWSCRAWL_WEBHOOKS) instead of showing it."
-    ),
-]
-ReportOption = Annotated[
-    Literal["html", "xlsx"] | None,
-    typer.Option(
-        "--report", help="With --send: e-mails carry a report on the digest's first six companies."
-    ),
-]
-AgainOption = Annotated[bool, typer.Option("--again", help="Send it again if it was sent before.")]
-
-
 def digest(
-    weekly: WeeklyOption = False,
-    day: DayOption = None,
-    output_format: DigestFormatOption = "markdown",
-    send: SendOption = False,
-    again: AgainOption = False,
-    report: ReportOption = None,
-    companies: CompaniesOption = None,
-    database: DatabaseOption = None,
+    store: "Database",
+    weekly: bool = False,
+    day: str | None = None,
+    output_format: DigestFormat = "markdown",
+    send: bool = False,
+    again: bool = False,
+    report: Literal["html", "xlsx"] | None = None,
+    companies: Path | None = None,
 ) -> None:
     """Summarise which companies were in the news, with alerts, articles and stories.
 
@@ -280,6 +207,13 @@ def digest(
     for the same days only repeats what failed.
 
     Exit code 1 if no source was crawled on these days, or it could not be sent.
+
+    --weekly/--daily: The last full week, or the last full day.
+    --day DAY: The last day of the digest, as in 2026-11-20.
+    output_format --format, -f: Markdown, or an HTML page.
+    --send: Send it (NEWSCRAWL_SMTP_URL, NEWSCRAWL_WEBHOOKS) instead of showing it.
+    --again: Send it again if it was sent before.
+    --report: With --send: e-mails carry a report on the digest's first six companies.
     """
     from newscrawl.monitoring.digests import (
         html_digest,
@@ -293,18 +227,14 @@ def digest(
     today = datetime.now(UTC).date()
     span: Literal["daily", "weekly"] = "weekly" if weekly else "daily"
     last = parse_day(day, option="--day", today=today) if day else last_full_day(span, today)
-    with open_for_reading(database) as store:
-        structure = _structure(companies)
-        letter = make_digest(store, span, last, structure)
-        if letter.reading.completeness.level == "none":
-            days = (
-                f"on {letter.last}" if span == "daily" else f"from {letter.first} to {letter.last}"
-            )
-            write_note(f"No source was crawled {days}: choose another last day by --day.")
-            raise typer.Exit(1)
-        if send:
-            _send(store, letter, structure, report, again=again)
-            return
+    structure = _structure(companies)
+    letter = make_digest(store, span, last, structure)
+    days = f"on {letter.last}" if span == "daily" else f"from {letter.first} to {letter.last}"
+    note = f"No source was crawled {days}: choose another last day by --day."
+    exit_if(letter.reading.completeness.level == "none", note)
+    if send:
+        _send(store, letter, structure, report, again=again)
+        return
     sys.stdout.write(html_digest(letter) if output_format == "html" else markdown_digest(letter))
 
 
@@ -333,8 +263,7 @@ def _send(
         return
     for failure in sent.failed:
         write_note(f"{failure.channel} failed: {failure.reason}")
-    if sent.failed:
-        raise typer.Exit(1)
+    exit_if(sent.failed)
     write_note(f"{digest_title(digest)}: sent.")
 
 
@@ -344,47 +273,19 @@ recipients = typer.Typer(
 )
 app.add_typer(recipients, name="recipients")
 _NameArgument = Annotated[str, typer.Argument(help="A name for the recipient, as in 'desk'.")]
-_AddressArgument = Annotated[
-    str, typer.Argument(help="An e-mail address, or the https URL of a webhook.")
-]
-_KindOption = Annotated[
-    Literal["e-mail", "webhook", "slack", "teams"] | None,
-    typer.Option(
-        help="The format; else that of the address. A webhook gets JSON, slack an "
-        "incoming webhook's blocks, teams the Adaptive Card of a workflow.",
-    ),
-]
-_AboutOption = Annotated[
-    list[str] | None,
-    company_option(
-        "Only notices about this company, group or saved query; may be repeated; else about all.",
-        "--company",
-        "-c",
-    ),
-]
-_OnlyOption = Annotated[
-    Literal["alerts", "digests"] | None, typer.Option(help="Only alerts, or only digests.")
-]
-_NewAddressOption = Annotated[
-    str | None,
-    typer.Option(help="Another e-mail address or URL of a webhook.", metavar="ADDRESS"),
-]
-_GetsOption = Annotated[
-    Literal["alerts", "digests", "both"] | None, typer.Option(help="What it gets from now on.")
-]
 
 
 @recipients.command(
     epilog="Example: newscrawl alerts recipients add desk desk@example.org -c Siemens -c Bosch"
 )
 def add(
+    store: "Database",
     name: _NameArgument,
-    address: _AddressArgument,
-    kind: _KindOption = None,
-    company: _AboutOption = None,
-    only: _OnlyOption = None,
-    companies: CompaniesOption = None,
-    database: DatabaseOption = None,
+    address: str,
+    kind: Literal["e-mail", "webhook", "slack", "teams"] | None = None,
+    company: list[str] | None = None,
+    only: Literal["alerts", "digests"] | None = None,
+    companies: Path | None = None,
 ) -> None:
     """Add a recipient to those of NEWSCRAWL_MAIL_TO and NEWSCRAWL_WEBHOOKS, who get everything.
 
@@ -392,6 +293,13 @@ def add(
     get alerts about them, too. A recipient of a group also gets notices about its companies. E-mail
     is sent through NEWSCRAWL_SMTP_URL. URLs of webhooks must begin with https and lead to public
     addresses, unless NEWSCRAWL_WEBHOOK_PRIVATE=yes.
+
+    address: An e-mail address, or the https URL of a webhook.
+    --kind: The format; else that of the address. A webhook gets JSON, slack an incoming webhook's
+        blocks, teams the Adaptive Card of a workflow.
+    --company, -c NAME: Only notices about this company, group or saved query; may be repeated; else
+        about all.
+    --only: Only alerts, or only digests.
     """
     from newscrawl.monitoring.delivery import save_recipient
     from newscrawl.storage.company_alerts import NOTICE_KINDS, Recipient, kind_of
@@ -404,8 +312,7 @@ def add(
         gets=(only,) if only else NOTICE_KINDS,
         added_by=config.user_name(),
     )
-    with open_for_reading(database) as store:
-        _write_saved(store, *save_recipient(store, companies_from(companies), recipient))
+    _write_saved(store, *save_recipient(store, companies_from(companies), recipient))
 
 
 @recipients.command(
@@ -413,20 +320,26 @@ def add(
     "--gets digests -c Bosch"
 )
 def edit(
+    store: "Database",
     name: _NameArgument,
-    address: _NewAddressOption = None,
-    kind: _KindOption = None,
-    company: _AboutOption = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="About all that is watched, not certain companies.")
-    ] = False,
-    gets: _GetsOption = None,
-    companies: CompaniesOption = None,
-    database: DatabaseOption = None,
+    address: str | None = None,
+    kind: Literal["e-mail", "webhook", "slack", "teams"] | None = None,
+    company: list[str] | None = None,
+    everything: bool = False,
+    gets: Literal["alerts", "digests", "both"] | None = None,
+    companies: Path | None = None,
 ) -> None:
     """Change the address of a recipient, what it gets, or about which companies; the rest stays.
 
     The companies given replace its former ones, which stay watched if it got alerts about them.
+
+    --address ADDRESS: Another e-mail address or URL of a webhook.
+    --kind: The format; else that of the address. A webhook gets JSON, slack an incoming webhook's
+        blocks, teams the Adaptive Card of a workflow.
+    --company, -c NAME: Only notices about this company, group or saved query; may be repeated; else
+        about all.
+    everything --all: About all that is watched, not certain companies.
+    --gets: What it gets from now on.
     """
     from newscrawl.monitoring.delivery import save_recipient
     from newscrawl.storage.company_alerts import NOTICE_KINDS, kind_of, list_recipients
@@ -435,19 +348,18 @@ def edit(
         raise InputError("--all and --company exclude each other: give one of them")
     if not (address or kind or company or everything or gets):
         raise InputError("nothing to change: give an option, as in --gets digests")
-    with open_for_reading(database) as store:
-        recipients = {recipient.name: recipient for recipient in list_recipients(store)}
-        chosen = match_one(name, list(recipients), "recipient", "newscrawl alerts recipients list")
-        former = recipients[chosen]
-        changed = replace(
-            former,
-            address=address or former.address,
-            kind=kind or (kind_of(address.strip()) if address else former.kind),
-            companies=() if everything else tuple(company or former.companies),
-            gets=former.gets if gets is None else NOTICE_KINDS if gets == "both" else (gets,),
-            added_by=config.user_name(),
-        )
-        _write_saved(store, *save_recipient(store, companies_from(companies), changed, former))
+    recipients = {recipient.name: recipient for recipient in list_recipients(store)}
+    chosen = match_one(name, list(recipients), "recipient", "newscrawl alerts recipients list")
+    former = recipients[chosen]
+    changed = replace(
+        former,
+        address=address or former.address,
+        kind=kind or (kind_of(address.strip()) if address else former.kind),
+        companies=() if everything else tuple(company or former.companies),
+        gets=former.gets if gets is None else NOTICE_KINDS if gets == "both" else (gets,),
+        added_by=config.user_name(),
+    )
+    _write_saved(store, *save_recipient(store, companies_from(companies), changed, former))
 
 
 def _write_saved(store: "Database", saved: "Recipient", fresh: "list[str]") -> None:
@@ -467,7 +379,7 @@ def _write_saved(store: "Database", saved: "Recipient", fresh: "list[str]") -> N
 
 
 @recipients.command("list", epilog="Example: newscrawl alerts recipients list --format json")
-def list_all(output_format: FormatOption = "table", database: DatabaseOption = None) -> None:
+def list_all(store: "Database", output_format: Format = "table") -> None:
     """List the recipients, with what they get; first those of the settings. Of the URLs of webhooks
     only the host is shown.
 
@@ -477,8 +389,7 @@ def list_all(output_format: FormatOption = "table", database: DatabaseOption = N
     from newscrawl.storage.company_alerts import list_recipients
 
     of_settings: list[Recipient] = []
-    with open_for_reading(database) as store:
-        stored = list_recipients(store)
+    stored = list_recipients(store)
     try:
         of_settings = configured_recipients()
     except config.SettingError as error:
@@ -499,22 +410,20 @@ def list_all(output_format: FormatOption = "table", database: DatabaseOption = N
 
 
 @recipients.command(epilog="Example: newscrawl alerts recipients remove desk")
-def remove(name: _NameArgument, database: DatabaseOption = None) -> None:
+def remove(store: "Database", name: _NameArgument) -> None:
     """Remove a recipient. Its companies stay watched.
 
     Exit code 1 if there is none of this name.
     """
     from newscrawl.storage.company_alerts import remove_recipient
 
-    with open_for_reading(database) as store:
-        removed = remove_recipient(store, name)
+    removed = remove_recipient(store, name)
     write_note(f"{name}: {'removed' if removed else 'not a recipient'}.")
-    if not removed:
-        raise typer.Exit(1)
+    exit_if(not removed)
 
 
 @recipients.command("test", epilog="Example: newscrawl alerts recipients test desk")
-def send_test_message(name: _NameArgument, database: DatabaseOption = None) -> None:
+def send_test_message(store: "Database", name: _NameArgument) -> None:
     """Send a test message to a recipient, and record it like all others.
 
     Exit code 1 if it could not be delivered.
@@ -522,19 +431,15 @@ def send_test_message(name: _NameArgument, database: DatabaseOption = None) -> N
     from newscrawl.monitoring.alerts import send_test
     from newscrawl.storage.company_alerts import list_recipients
 
-    with open_for_reading(database) as store:
-        recipients = {recipient.name: recipient for recipient in list_recipients(store)}
-        chosen = match_one(name, list(recipients), "recipient", "newscrawl alerts recipients list")
-        fault = send_test(store, recipients[chosen])
+    recipients = {recipient.name: recipient for recipient in list_recipients(store)}
+    chosen = match_one(name, list(recipients), "recipient", "newscrawl alerts recipients list")
+    fault = send_test(store, recipients[chosen])
     write_note(f"{chosen}: {fault or 'delivered'}.")
-    if fault:
-        raise typer.Exit(1)
+    exit_if(fault)
 
 
 @recipients.command(epilog="Example: newscrawl alerts recipients sent --limit 20")
-def sent(
-    limit: LimitOption = 50, output_format: FormatOption = "table", database: DatabaseOption = None
-) -> None:
+def sent(store: "Database", limit: int = 50, output_format: Format = "table") -> None:
     """List what was sent to whom, the newest first, and why it failed; also to the recipients of
     the settings.
 
@@ -542,8 +447,7 @@ def sent(
     """
     from newscrawl.storage.company_alerts import sent_notices
 
-    with open_for_reading(database) as store:
-        notices = sent_notices(store, limit)
+    notices = sent_notices(store, limit)
     columns = (
         Column("sent_at", "at", of=lambda sent: sent.sent_at and f"{sent.sent_at:%Y-%m-%d %H:%M}"),
         Column("recipient", wide=True),

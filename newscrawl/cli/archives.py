@@ -14,20 +14,10 @@ from newscrawl import config, storage
 from newscrawl.answers.names import match_one
 from newscrawl.cli.arguments import (
     REASONS,
-    ClusterOption,
-    CompaniesOption,
-    DatabaseOption,
-    DryRunOption,
     Format,
-    FormatOption,
     InputError,
-    OwnSourcesOption,
-    SinceOption,
-    SourceOption,
-    UntilOption,
-    WorkersOption,
+    companies_file,
     companies_from,
-    open_for_reading,
     open_workers,
     own_sources_file,
     parse_day,
@@ -38,6 +28,7 @@ from newscrawl.cli.output import (
     Column,
     bytes_bar,
     counting_bar,
+    exit_if,
     exit_without,
     for_files,
     render,
@@ -76,62 +67,32 @@ def reading_config(
     from newscrawl.extraction.methods import METHODS
     from newscrawl.reading import PageReader
 
-    own_companies = companies or config.NEWSCRAWL_COMPANIES
     reading = ReadingConfig(
         reader=PageReader(
             method=match_one(config.NEWSCRAWL_METHOD, list(METHODS), "method", "docs/settings.md")
         ),
         page_filter=selection,
-        companies=Path(own_companies) if own_companies else None,
+        companies=companies_file(companies),
         sources=own_sources_file(sources),
     )
     PageProcessor(reading)
     return reading
 
 
-ToOption = Annotated[
-    str | None,
-    typer.Option(
-        "--to",
-        help="Write Parquet files to this folder or address (s3://...), not to the database.",
-        metavar="DIR",
-    ),
-]
-WarcsArgument = Annotated[
-    list[str],
-    typer.Argument(
-        help="WARC files or folders of them, also as addresses: s3://, gs://, https://.",
-        metavar="WARC...",
-    ),
-]
-LanguagesOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--language", help="Only articles in this language; can be repeated.", metavar="CODE"
-    ),
-]
-HostOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--host", help="Only this host and its subdomains; can be repeated.", metavar="HOST"
-    ),
-]
-
-
 def ingest(
-    warcs: WarcsArgument,
-    language: LanguagesOption = None,
-    host: HostOption = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of articles.")] = None,
-    to: ToOption = None,
-    workers: WorkersOption = None,
-    cluster: ClusterOption = None,
-    output_format: FormatOption = "table",
-    database: DatabaseOption = None,
-    companies: CompaniesOption = None,
-    sources: OwnSourcesOption = None,
+    warcs: list[str],
+    language: list[str] | None = None,
+    host: list[str] | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    limit: Annotated[int | None, typer.Option(min=1)] = None,
+    to: str | None = None,
+    workers: int | None = None,
+    cluster: str | None = None,
+    output_format: Format = "table",
+    database: str | None = None,
+    companies: Path | None = None,
+    sources: Path | None = None,
 ) -> None:
     """Read the articles of WARC files into the database, with the companies that they mention.
 
@@ -142,6 +103,12 @@ def ingest(
     the saved queries of the database, if there is one, are matched as well.
 
     Exit code 1 if a file can't be read, or no article was found.
+
+    warcs WARC...: WARC files or folders of them, also as addresses: s3://, gs://, https://.
+    --language CODE: Only articles in this language; can be repeated.
+    --host HOST: Only this host and its subdomains; can be repeated.
+    --limit: Maximum number of articles.
+    --to DIR: Write Parquet files to this folder or address (s3://...), not to the database.
     """
     from newscrawl.archive.ingest import Ingestion, PageFilter
     from newscrawl.archive.lookup import warc_files
@@ -236,31 +203,21 @@ def _show_files(states: "Sequence[FileProgress]", output_format: Format, seconds
     if len(problems) > _MAX_PROBLEMS:
         write_note(f"newscrawl: {len(problems) - _MAX_PROBLEMS:,} more files can't be read")
     any_article = any(state.counts["articles"] or state.done_before for state in states)
-    if not any_article or any(state.problem for state in states):
-        raise typer.Exit(1)
-
-
-ArchiveOption = Annotated[
-    Path | None,
-    typer.Option(
-        envvar="NEWSCRAWL_ARCHIVE", help="Folder of WARC files of a crawl.", metavar="DIR"
-    ),
-]
-EveryOption = Annotated[bool, typer.Option("--all", help="Also list articles that stay the same.")]
+    exit_if(not any_article or any(state.problem for state in states))
 
 
 def reextract(
-    archive: ArchiveOption = None,
-    source: SourceOption = None,
-    since: SinceOption = None,
-    dry_run: DryRunOption = False,
-    every: EveryOption = False,
-    workers: WorkersOption = None,
-    cluster: ClusterOption = None,
-    output_format: FormatOption = "table",
-    database: DatabaseOption = None,
-    companies: CompaniesOption = None,
-    sources: OwnSourcesOption = None,
+    store: "Database",
+    archive: Path | None = None,
+    source: str | None = None,
+    since: str | None = None,
+    dry_run: bool = False,
+    every: bool = False,
+    workers: int | None = None,
+    cluster: str | None = None,
+    output_format: Format = "table",
+    companies: Path | None = None,
+    sources: Path | None = None,
 ) -> None:
     """Read archived pages again by today's extraction, and store what has changed.
 
@@ -270,6 +227,9 @@ def reextract(
     authors or section. An interrupted run continues where it stopped.
 
     Exit code 1 if no page was read.
+
+    --archive DIR: Folder of WARC files of a crawl.
+    every --all: Also list articles that stay the same.
     """
     from newscrawl.archive.ingest import PageFilter
     from newscrawl.archive.lookup import Archive
@@ -279,7 +239,7 @@ def reextract(
     if not folder:
         raise InputError("no archive: name one by --archive DIR or NEWSCRAWL_ARCHIVE")
     reading = reading_config(PageFilter(), companies, sources)
-    with open_workers(workers, cluster) as pool, open_for_reading(database) as store:
+    with open_workers(workers, cluster) as pool:
         scope = scope_of(store, since=since, source=source)
         task = Reextraction(
             store, Archive(Path(folder)), reading, source=scope.source, since=scope.since
@@ -318,35 +278,21 @@ def _show_changes(changes: "Sequence[Change]", output_format: Format, *, every: 
     ]
     if output_format != "table":
         columns = [column for column in columns if column.key not in {"characters", "became"}]
-    shown = rows[:MAX_ROWS] if output_format == "table" else rows
     counts: Counter[str] = Counter(change.outcome for change in changes)
     note = ", ".join(f"{counts[outcome]:,} {name}" for outcome, name in _OUTCOMES.items())
-    if len(shown) < len(rows):
-        note += f"; the first {MAX_ROWS} shown"
-    render(shown, columns, output_format, note=note)
-
-
-_ExamplesOption = Annotated[
-    int,
-    typer.Option(
-        min=0,
-        max=20,
-        help="Maximum number of changed sentences to show for each company; csv and json then have "
-        "only these.",
-    ),
-]
+    render(rows, columns, output_format, note=note, most=MAX_ROWS)
 
 
 def rematch(
-    source: SourceOption = None,
-    since: SinceOption = None,
-    dry_run: DryRunOption = False,
-    examples: _ExamplesOption = 0,
-    companies: CompaniesOption = None,
-    workers: WorkersOption = None,
-    cluster: ClusterOption = None,
-    output_format: FormatOption = "table",
-    database: DatabaseOption = None,
+    store: "Database",
+    source: str | None = None,
+    since: str | None = None,
+    dry_run: bool = False,
+    examples: Annotated[int, typer.Option(min=0, max=20)] = 0,
+    companies: Path | None = None,
+    workers: int | None = None,
+    cluster: str | None = None,
+    output_format: Format = "table",
 ) -> None:
     """Find the mentions in stored articles again, after the registry of companies has changed.
 
@@ -355,17 +301,19 @@ def rematch(
     companies file.
 
     Exit code 1 if there was no article.
+
+    --examples: Maximum number of changed sentences to show for each company; csv and json then have
+        only these.
     """
     from newscrawl.archive.reread import Rematch
     from newscrawl.storage.mentions import count_texts
 
     companies_from(companies)
-    registry = companies or config.NEWSCRAWL_COMPANIES
-    with open_workers(workers, cluster) as pool, open_for_reading(database) as store:
+    with open_workers(workers, cluster) as pool:
         scope = scope_of(store, since=since, source=source)
         task = Rematch(
             store,
-            Path(registry) if registry else None,
+            companies_file(companies),
             scope,
             workers=pool,
             dry_run=dry_run,
@@ -379,15 +327,10 @@ def rematch(
         rows = result.companies
         company_columns = (
             Column("company", wide=True),
-            Column(
-                "articles",
-                number=True,
-                show=lambda value: f"{value:+}" if value else "0",
-            ),
+            Column("articles", number=True, show=lambda value: f"{value:+}" if value else "0"),
             Column("gained", "mentions gained", number=True),
             Column("lost", number=True),
         )
-        shown = rows[:MAX_ROWS] if output_format == "table" else rows
         note = (
             f"{result.changed:,} of {count_of(result.articles, 'article')} "
             f"{'would change' if dry_run else 'changed'}, "
@@ -395,9 +338,7 @@ def rematch(
         )
         if result.crashed:
             note += f"; {result.crashed:,} were not changed, because their text crashed the search"
-        if len(shown) < len(rows):
-            note += f", the first {MAX_ROWS} shown"
-        render(shown, company_columns, output_format, note=note)
+        render(rows, company_columns, output_format, note=note, most=MAX_ROWS)
     if examples:
         columns = (
             Column("company", wide=True),

@@ -1,17 +1,21 @@
 """Options that several commands share, and functions that evaluate them."""
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, date, datetime
-from inspect import Parameter, Signature, signature
+from functools import partial
+from inspect import Parameter, Signature, cleandoc, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.models import OptionInfo, ParameterInfo
 
 from newscrawl import answers, config, storage
 from newscrawl.answers.names import company_of, match_one
@@ -120,47 +124,6 @@ _MAX_OFFERED = 200  # ours: names that a shell is offered
 Format = Literal["table", "csv", "json"]
 ExportFormat = Literal["table", "csv", "json", "jsonl", "parquet"]
 
-FormatOption = Annotated[
-    Format, typer.Option("--format", "-f", help="A table to read, or csv or json for programs.")
-]
-ExportOption = Annotated[
-    ExportFormat,
-    typer.Option(
-        "--format",
-        "-f",
-        help="A table to read; or csv, json, jsonl (a line for each row) or parquet for programs.",
-    ),
-]
-DatabaseOption = Annotated[
-    str | None,
-    typer.Option(
-        "--database",
-        envvar="NEWSCRAWL_DATABASE_URL",
-        help="URL of the database; else sqlite:///newscrawl.sqlite in this folder.",
-        metavar="URL",
-    ),
-]
-CorpusOption = Annotated[
-    Path | None,
-    typer.Option(envvar="NEWSCRAWL_CORPUS", help="Folder of labelled pages.", metavar="DIR"),
-]
-SetsOption = Annotated[
-    list[str] | None, typer.Option("--set", help="Only this set; may be repeated.", metavar="NAME")
-]
-LangsOption = Annotated[
-    list[str] | None,
-    typer.Option("--lang", help="Only this language; may be repeated.", metavar="CODE"),
-]
-CompaniesOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--companies",
-        envvar="NEWSCRAWL_COMPANIES",
-        help="A companies file of your own, added to the bundled companies.",
-        metavar="FILE",
-    ),
-]
-
 
 def _filter_option(name: str) -> Any:
     """Return the option of a filter, as its field of a scope declares it."""
@@ -174,53 +137,6 @@ def _filter_option(name: str) -> Any:
     )
 
 
-# For commands with only some of the filters.
-SinceOption = Annotated[str | None, _filter_option("since")]
-UntilOption = Annotated[str | None, _filter_option("until")]
-SourceOption = Annotated[str | None, _filter_option("source")]
-
-
-def company_option(words: str, *switches: str) -> Any:
-    """Return an option for companies, groups or saved queries; `words` are its help."""
-    return typer.Option(*switches, help=words, metavar="NAME", autocompletion=complete_company)
-
-
-CompanyOption = Annotated[
-    str | None,
-    company_option(
-        "Only this company, by name or alias, this group of your file, or this saved query.",
-        "--company",
-        "-c",
-    ),
-]
-LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")]
-OwnSourcesOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--sources",
-        envvar="NEWSCRAWL_SOURCES",
-        help="Your own sources file, added to the bundled one; else sources.csv in this folder.",
-        metavar="FILE",
-    ),
-]
-SlugsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--source",
-        help="Only this source, as in 'ft'; can be repeated.",
-        metavar="SLUG",
-        autocompletion=complete_source,
-    ),
-]
-PrivateOption = Annotated[
-    bool, typer.Option("--allow-private", help="Fetch from private addresses too.")
-]
-WorkersOption = Annotated[
-    int | None,
-    typer.Option(min=1, help="Processes; else one for each core.", show_default=False),
-]
-
-
 def cores() -> int:
     """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -228,14 +144,144 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-ClusterOption = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster",
-        help="Work on a Dask cluster: its scheduler (tcp://HOST:8786), or local:N.",
-        metavar="ADDRESS",
-    ),
-]
+def _keyword(name: str, annotation: object, default: object) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """The options that several commands share, by the names of their parameters; a command's own
+    docstring may replace switches, value and help.
+
+    --allow-private: Fetch from private addresses too.
+    --cluster ADDRESS: Work on a Dask cluster: its scheduler (tcp://HOST:8786), or local:N.
+    --companies FILE: A companies file of your own, added to the bundled companies.
+    --company, -c NAME: Only this company, by name or alias, this group of your file, or this saved
+        query.
+    --corpus DIR: Folder of labelled pages.
+    --database URL: URL of the database; else sqlite:///newscrawl.sqlite in this folder.
+    --dry-run: Only show what would change; write nothing.
+    export_format --format, -f: A table to read; or csv, json, jsonl (a line for each row) or
+        parquet for programs.
+    form --format, -f: A table to read, or csv or json for programs.
+    langs --lang CODE: Only this language; may be repeated.
+    --limit, -n: Maximum number of rows.
+    output_format --format, -f: A table to read, or csv or json for programs.
+    sets --set NAME: Only this set; may be repeated.
+    --sources FILE: Your own sources file, added to the bundled one; else sources.csv in this
+        folder.
+    --workers: Processes; else one for each core.
+    """
+
+    allow_private: bool
+    archive: Annotated[Path | None, typer.Option(envvar="NEWSCRAWL_ARCHIVE")]
+    cluster: str | None
+    companies: Annotated[Path | None, typer.Option(envvar="NEWSCRAWL_COMPANIES")]
+    company: str | None
+    corpus: Annotated[Path | None, typer.Option(envvar="NEWSCRAWL_CORPUS")]
+    database: Annotated[str | None, typer.Option(envvar="NEWSCRAWL_DATABASE_URL")]
+    dry_run: bool
+    export_format: ExportFormat
+    form: Format
+    langs: list[str] | None
+    limit: Annotated[int, typer.Option(min=1)]
+    output_format: Format
+    sets: list[str] | None
+    since: Annotated[str | None, _filter_option("since")]
+    source: Annotated[str | None, _filter_option("source")]
+    sources: Annotated[Path | None, typer.Option(envvar="NEWSCRAWL_SOURCES")]
+    until: Annotated[str | None, _filter_option("until")]
+    workers: Annotated[int | None, typer.Option(min=1, show_default=False)]
+
+
+_COMPLETED = {
+    **dict.fromkeys(("beside", "company", "names", "other"), complete_company),
+    **dict.fromkeys(("slug", "source"), complete_source),
+}
+# A line of a docstring that declares a parameter: its name, unless its switch says it, its
+# switches, what stands for its value, and its help, which indented lines continue.
+_DECLARATION = re.compile(
+    r"^(?:([a-z]\w*)(?=[ :]) ?)?((?:-[\w/-]+(?:, )?)*) ?(\S*): (.+(?:\n    .+)*)", re.MULTILINE
+)
+
+
+def _declared_in(
+    described: Sequence[object], parameters: Mapping[str, Parameter], shared: Mapping[str, Any]
+) -> tuple[str, dict[str, Parameter]]:
+    """Return the prose of the first docstring, and the parameters with the annotations from which
+    Typer makes options and arguments."""
+    texts: dict[str, tuple[list[str], str, str]] = {}
+
+    def read(line: re.Match[str]) -> str:
+        name, switches = line[1], line[2].split(", ") if line[2] else []
+        long = next((switch for switch in switches if switch.startswith("--")), "")
+        name = name or long[2:].partition("/")[0].replace("-", "_")
+        if name not in parameters:
+            return line[0]
+        texts[name] = switches, line[3], " ".join(line[4].split())
+        return ""
+
+    prose = [_DECLARATION.sub(read, cleandoc(each.__doc__ or "")).strip() for each in described]
+    shown = {}
+    for name, parameter in parameters.items():
+        annotation: Any = parameter.annotation
+        if get_args(shared.get(name))[:1] == (annotation,):  # else it only has the same name
+            annotation = shared[name]
+        if name in texts:
+            switches, metavar, text = texts[name]
+            is_annotated = get_origin(annotation) is Annotated
+            kind, *infos = get_args(annotation) if is_annotated else [annotation]
+            is_option = switches or parameter.default is not Parameter.empty
+            info = copy(next((info for info in infos if isinstance(info, ParameterInfo)), None))
+            info = info or (typer.Option() if is_option else typer.Argument())
+            info.help, info.metavar = text, metavar or info.metavar
+            info.autocompletion = info.autocompletion or _COMPLETED.get(name)
+            if isinstance(info, OptionInfo) and switches:
+                info.default, *info.param_decls = switches
+            annotation = Annotated[kind, info]
+        shown[name] = parameter.replace(annotation=annotation)
+    return prose[0], shown
+
+
+def _fields_of(options: Any) -> dict[str, Parameter]:
+    """Return a parameter for each field of a dataclass."""
+    return {each.name: _keyword(each.name, each.type, each.default) for each in fields(options)}
+
+
+SHARED: Final = {
+    name: parameter.annotation
+    for name, parameter in _declared_in([_Shared], _fields_of(_Shared), {})[1].items()
+}
+
+
+def declared(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the command with the options and arguments that its docstring declares, else those of
+    SHARED. The parameter `store` gets the opened database of --database, one that is a dataclass
+    the options that are its fields, which its own docstring declares."""
+    parameters: dict[str, Parameter] = {}
+    groups: dict[str, Any] = {}
+    for name, parameter in signature(command).parameters.items():
+        if is_dataclass(parameter.annotation):
+            groups[name] = parameter.annotation
+            parameters |= _fields_of(groups[name])
+        else:
+            parameters[name] = parameter
+    takes_store = bool(parameters.pop("store", None))
+    if takes_store:
+        parameters["database"] = _keyword("database", SHARED["database"], None)
+
+    def run(**values: Any) -> Any:
+        for name, group in groups.items():
+            values[name] = group(**{each.name: values.pop(each.name) for each in fields(group)})
+        if not takes_store:
+            return command(**values)
+        with open_for_reading(values.pop("database")) as store:
+            return command(store=store, **values)
+
+    prose, shown = _declared_in([command, *groups.values()], parameters, SHARED)
+    _set_parameters(run, command, shown.values())
+    run.__doc__ = prose
+    return run
 
 
 @contextmanager
@@ -256,17 +302,6 @@ def open_workers(number: int | None, cluster: str | None) -> "Iterator[Workers]"
         finally:
             for line in opened.report():
                 typer.echo(line, err=True)
-
-
-DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Only show what would change; write nothing.")
-]
-# The options of filters; those of companies have another.
-_SCOPE_OPTIONS: dict[str, tuple[object, object]] = {
-    name: (Annotated[str | None, _filter_option(name)], None)
-    for name in FILTERS
-    if name != "subsidiaries"
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,103 +340,59 @@ class QueryContext:
         return " Subsidiaries count for themselves, and with --subsidiaries for their owners."
 
 
-def takes_database(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with --format and --database in place of its first parameter."""
-    from newscrawl.storage.queries import Scope
-
-    def run(**values: Any) -> None:
-        with open_for_reading(values.pop("database")) as database:
-            command(QueryContext(database, Scope(), values.pop("output_format")), **values)
-
-    _, *parameters = signature(command).parameters.values()
-    options: dict[str, tuple[object, object]] = {
-        "output_format": (ExportOption, "table"),
-        "database": (DatabaseOption, None),
-    }
-    return _set_parameters(run, command, [*parameters, *_parameters(options)])
-
-
-def takes_scope(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with the options of a scope, --database and, if it has none of its
-    own, --format in place of its first parameter."""
-
-    _, *parameters = signature(command).parameters.values()
-    has_format = any(parameter.name == "output_format" for parameter in parameters)
-
-    def run(**values: Any) -> None:
-        options = {name: values.pop(name) for name in _SCOPE_OPTIONS}
-        output_format: ExportFormat = "table" if has_format else values.pop("output_format")
-        with open_for_reading(values.pop("database")) as database:
-            command(QueryContext(database, scope_of(database, **options), output_format), **values)
-
-    options = dict(_SCOPE_OPTIONS)
-    if not has_format:
-        options["output_format"] = (ExportOption, "table")
-    options["database"] = (DatabaseOption, None)
-    return _set_parameters(run, command, [*parameters, *_parameters(options)])
-
-
 _NAMING_COMPANIES = ("company", "names", "beside")  # parameters
 
 
-def takes_companies(
-    command: Callable[..., None], *, always_read: bool = False
+def takes_query(
+    command: Callable[..., None],
+    *,
+    scope: bool = True,
+    companies: bool = False,
+    always_read: bool = False,
 ) -> Callable[..., None]:
-    """Return the command with the options of `takes_scope`, --companies and --subsidiaries.
+    """Return the command with --database and, if it has none of its own, --format in place of its
+    first parameter; with the options of a `scope`, and with --companies and --subsidiaries.
 
     The registry is read if the command always needs it, an option names a company, or the user has
     a companies file, which may have groups.
     """
+    from newscrawl.storage.queries import Scope
 
-    def run(query: QueryContext, /, **values: Any) -> None:
-        path, subsidiaries = values.pop("companies"), values.pop("subsidiaries")
-        names_company = any(values.get(name) is not None for name in _NAMING_COMPANIES)
-        if always_read or names_company or subsidiaries or companies_file(path) is not None:
-            registry = companies_from(path)
-            scope = replace(query.scope, structure=registry.structure, subsidiaries=subsidiaries)
-            query = replace(query, scope=scope, registry=registry, companies=path)
-        command(query, **values)
-
-    options: dict[str, tuple[object, object]] = {
-        "companies": (CompaniesOption, None),
-        "subsidiaries": (Annotated[bool, _filter_option("subsidiaries")], False),
-    }
-    query, *parameters = signature(command).parameters.values()
-    _set_parameters(run, command, [query, *parameters, *_parameters(options)])
-    return takes_scope(run)
-
-
-def takes_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with the fields of its parameters that are dataclasses as options."""
-    declared = signature(command).parameters.values()
-    groups: dict[str, Any] = {
-        parameter.name: parameter.annotation
-        for parameter in declared
-        if is_dataclass(parameter.annotation)
-    }
+    _, *parameters = signature(command).parameters.values()
+    has_format = any(parameter.name == "output_format" for parameter in parameters)
+    if companies:
+        owners_option = Annotated[bool, _filter_option("subsidiaries")]
+        parameters.append(_keyword("companies", SHARED["companies"], None))
+        parameters.append(_keyword("subsidiaries", owners_option, default=False))
+    filters = [name for name in FILTERS if scope and name != "subsidiaries"]
+    parameters += [
+        _keyword(name, Annotated[str | None, _filter_option(name)], None) for name in filters
+    ]
+    if not has_format:
+        parameters.append(_keyword("output_format", SHARED["export_format"], "table"))
+    parameters.append(_keyword("database", SHARED["database"], None))
 
     def run(**values: Any) -> None:
-        for name, group in groups.items():
-            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
-        command(**values)
+        chosen = {name: values.pop(name) for name in filters}
+        form: ExportFormat = "table" if has_format else values.pop("output_format")
+        path = values.pop("companies") if companies else None
+        owners = companies and values.pop("subsidiaries")
+        with open_for_reading(values.pop("database")) as database:
+            limits = scope_of(database, **chosen) if scope else Scope()
+            query = QueryContext(database, limits, form)
+            names_company = any(values.get(name) is not None for name in _NAMING_COMPANIES)
+            if companies and (
+                always_read or names_company or owners or companies_file(path) is not None
+            ):
+                registry = companies_from(path)
+                limited = replace(query.scope, structure=registry.structure, subsidiaries=owners)
+                query = replace(query, scope=limited, registry=registry, companies=path)
+            command(query, **values)
 
-    parameters: list[Parameter] = []
-    for parameter in declared:
-        if parameter.name in groups:
-            options = {
-                each.name: (each.type, each.default) for each in fields(groups[parameter.name])
-            }
-            parameters += _parameters(options)
-        else:
-            parameters.append(parameter)
     return _set_parameters(run, command, parameters)
 
 
-def _parameters(options: Mapping[str, tuple[object, object]]) -> list[Parameter]:
-    return [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        for name, (annotation, default) in options.items()
-    ]
+takes_companies: Final = partial(takes_query, companies=True)
 
 
 def _set_parameters(

@@ -17,28 +17,21 @@ from newscrawl.answers.names import company_of
 from newscrawl.cli.arguments import (
     REASONS,
     Command,
-    CompaniesOption,
-    DatabaseOption,
-    FormatOption,
+    Format,
     InputError,
-    LimitOption,
     QueryContext,
-    SinceOption,
-    SourceOption,
     companies_from,
     company_names_of,
-    company_option,
-    complete_company,
     name_of_user,
-    open_for_reading,
     refuse_options,
     scope_of,
     takes_companies,
-    takes_scope,
+    takes_query,
 )
 from newscrawl.cli.output import (
     Column,
     columns_of,
+    exit_if,
     exit_without,
     printable,
     records_of,
@@ -65,45 +58,16 @@ revisions = typer.Typer(
     no_args_is_help=True,
 )
 
-NumbersArgument = Annotated[
-    list[int] | None,
-    typer.Argument(help="Numbers, as newscrawl articles --quarantined lists them.", min=1),
-]
-AllOption = Annotated[
-    bool, typer.Option("--all", help="All that is in the quarantine, or all of --source.")
-]
-UrlArgument = Annotated[str, typer.Argument(help="Address of the article.", metavar="URL")]
-
-
-MentionedCompanyOption = Annotated[
-    str | None,
-    company_option("Only articles of this company, group or saved query.", "--company", "-c"),
-]
-EveryKindOption = Annotated[
-    bool, typer.Option("--all-kinds", help="Also list stored pages that are not articles.")
-]
-SentencesOption = Annotated[
-    bool,
-    typer.Option("--sentences", help="With --company: show the sentences that mention it."),
-]
-QuarantinedOption = Annotated[
-    bool,
-    typer.Option(
-        "--quarantined",
-        help="Only articles with a newer version that was worse and was not applied.",
-    ),
-]
-
 
 @takes_companies
 def articles(
     request: QueryContext,
     context: typer.Context,
-    company: MentionedCompanyOption = None,
-    limit: LimitOption = 20,
-    every_kind: EveryKindOption = False,
-    sentences: SentencesOption = False,
-    quarantined: QuarantinedOption = False,
+    company: str | None = None,
+    limit: int = 20,
+    every_kind: bool = False,
+    sentences: bool = False,
+    quarantined: bool = False,
 ) -> None:
     """List stored articles, the newest first, with the companies they mention.
 
@@ -111,6 +75,11 @@ def articles(
     `discard` takes the numbers of the first column.
 
     Exit code 1 if there is none.
+
+    --company, -c NAME: Only articles of this company, group or saved query.
+    every_kind --all-kinds: Also list stored pages that are not articles.
+    --sentences: With --company: show the sentences that mention it.
+    --quarantined: Only articles with a newer version that was worse and was not applied.
     """
     from newscrawl.storage.queries import ArticleRow
 
@@ -134,11 +103,7 @@ def articles(
     rows = storage.queries.articles(
         request.database, company=company, scope=request.scope, limit=limit, every_kind=every_kind
     )
-    headings = {"day": "day", "headline": "head", "body": "body"}
-    columns = [
-        replace(column, heading=headings.get(column.key, ""), table=column.key in headings)
-        for column in columns_of(ArticleRow)
-    ]
+    columns = columns_of(ArticleRow, shown={"day": "day", "headline": "head", "body": "body"})
     records = records_of(rows)
     if request.output_format == "table":
         names = request.source_names
@@ -175,17 +140,8 @@ class SearchCommand(Command):
             ) from error
 
 
-@takes_scope
-def search(
-    request: QueryContext,
-    query: Annotated[
-        str,
-        typer.Argument(
-            help='Words that must be there; "a phrase", begin*, AND, OR, NOT, NEAR/10, title:.'
-        ),
-    ],
-    limit: LimitOption = 20,
-) -> None:
+@takes_query
+def search(request: QueryContext, query: str, limit: int = 20) -> None:
     """Find stored articles by the words of headline and text, the newest first.
 
     Words are found as they are written: tram does not find "trams", tram* does; a Korean
@@ -196,6 +152,8 @@ def search(
     For a word that begins with a hyphen, quote all words together, or write -- before them.
 
     Exit code 1 if there is none.
+
+    query: Words that must be there; "a phrase", begin*, AND, OR, NOT, NEAR/10, title:.
     """
     results = storage.queries.search(request.database, query, scope=request.scope, limit=limit)
     title, none = f"Articles with {query}", ""
@@ -218,10 +176,7 @@ def _show_found(
     `none`."""
     if request.output_format == "table":
         sources = request.source_names
-        columns: tuple[Column, ...] = (
-            Column("day"),
-            Column("article", wide=True),
-        )
+        columns: tuple[Column, ...] = (Column("day"), Column("article", wide=True))
         records = []
         for result in results:
             row, lines = result.article, []
@@ -262,17 +217,10 @@ def _article_cell(
 def _show_quarantined(request: QueryContext, limit: int) -> None:
     rows = storage.queries.quarantined(request.database, scope=request.scope, limit=limit)
     number = sum(storage.queries.quarantine_sizes(request.database).values())
-    headings = {"id": "number", "day": "day"}
-    columns = [
-        replace(column, heading=headings.get(column.key, ""), table=column.key in headings)
-        for column in columns_of(storage.queries.QuarantineRow)
-    ]
+    columns = columns_of(storage.queries.QuarantineRow, shown={"id": "number", "day": "day"})
     records = records_of(rows)
     if request.output_format == "table":
-        columns += [
-            Column("article", wide=True),
-            Column("characters", number=True),
-        ]
+        columns += [Column("article", wide=True), Column("characters", number=True)]
         for record, row in zip(records, rows, strict=True):
             why = REASONS.get(row.reason, row.reason)
             why = f"{why}: {row.note}" if row.note else why
@@ -289,15 +237,14 @@ def _show_quarantined(request: QueryContext, limit: int) -> None:
 
 
 @revisions.command("list", epilog="Example: newscrawl revisions list https://www.ft.com/content/1")
-def list_versions(
-    url: UrlArgument, output_format: FormatOption = "table", database: DatabaseOption = None
-) -> None:
+def list_versions(store: "Database", url: str, output_format: Format = "table") -> None:
     """List the versions of an article, the first one first.
 
     Exit code 1 if no article is stored under this address.
+
+    url URL: Address of the article.
     """
-    with open_for_reading(database) as store:
-        versions = storage.queries.history(store, url)
+    versions = storage.queries.history(store, url)
     headings = {"number": "version", "seen_at": "seen", "title": "headline"}
     columns = [
         replace(
@@ -320,10 +267,10 @@ def list_versions(
 
 @revisions.command(epilog="Example: newscrawl revisions apply 12 13")
 def apply(
-    numbers: NumbersArgument = None,
-    everything: AllOption = False,
-    source: SourceOption = None,
-    database: DatabaseOption = None,
+    store: "Database",
+    numbers: Annotated[list[int] | None, typer.Argument(min=1)] = None,
+    everything: bool = False,
+    source: str | None = None,
 ) -> None:
     """Make quarantined revisions their articles' newest versions, and update all counts.
 
@@ -331,84 +278,85 @@ def apply(
     applied.
 
     Exit code 1 if one of them could not be applied.
+
+    numbers: Numbers, as newscrawl articles --quarantined lists them.
+    everything --all: All that is in the quarantine, or all of --source.
     """
     from newscrawl.storage.revisions import apply_revision
 
-    _decide(apply_revision, "applied", numbers, (everything, source), database)
+    _decide(store, apply_revision, "applied", numbers, everything, source)
 
 
 @revisions.command(epilog="Example: newscrawl revisions discard --all --source ft")
 def discard(
-    numbers: NumbersArgument = None,
-    everything: AllOption = False,
-    source: SourceOption = None,
-    database: DatabaseOption = None,
+    store: "Database",
+    numbers: Annotated[list[int] | None, typer.Argument(min=1)] = None,
+    everything: bool = False,
+    source: str | None = None,
 ) -> None:
     """Remove quarantined revisions from the list; the articles are not changed.
 
     The same text is not listed again after a later revisit.
 
     Exit code 1 if one of them could not be discarded.
+
+    numbers: Numbers, as newscrawl articles --quarantined lists them.
+    everything --all: All that is in the quarantine, or all of --source.
     """
     from newscrawl.storage.revisions import discard_revision
 
-    _decide(discard_revision, "discarded", numbers, (everything, source), database)
+    _decide(store, discard_revision, "discarded", numbers, everything, source)
 
 
 @revisions.command(epilog="Example: newscrawl revisions restore https://www.ft.com/content/1 2")
-def restore(
-    url: UrlArgument,
-    version: Annotated[int, typer.Argument(help="Version, as newscrawl revisions list has it.")],
-    database: DatabaseOption = None,
-    companies: CompaniesOption = None,
-) -> None:
+def restore(store: "Database", url: str, version: int, companies: Path | None = None) -> None:
     """Make an earlier version of an article the newest one, with its mentions found again.
 
     The replaced version becomes an earlier one, and is not taken from the site again.
+
+    url URL: Address of the article.
+    version: Version, as newscrawl revisions list has it.
     """
     from newscrawl.extraction.language import decide_language
     from newscrawl.storage.revisions import earlier_version, restore_version
 
     registry = companies_from(companies)
-    with open_for_reading(database) as store:
-        earlier = earlier_version(store, url, version)
-        language = earlier.language
-        if not earlier.has_language:
-            language = decide_language(language, f"{earlier.title}\n{earlier.text}")
-        mentions = registry.find(
-            earlier.text, title=earlier.title, language=language, source=earlier.url
-        )
-        number = restore_version(store, earlier, mentions, language, config.user_name())
+    earlier = earlier_version(store, url, version)
+    language = earlier.language
+    if not earlier.has_language:
+        language = decide_language(language, f"{earlier.title}\n{earlier.text}")
+    mentions = registry.find(
+        earlier.text, title=earlier.title, language=language, source=earlier.url
+    )
+    number = restore_version(store, earlier, mentions, language, config.user_name())
     write_note(
         f"Restored: version {number} has the text of {version}, with {len(mentions)} mentions."
     )
 
 
 def _decide(
+    store: "Database",
     decide: "Callable[[Database, int, str], str]",
     word: str,
     numbers: list[int] | None,
-    chosen: tuple[bool, str | None],
-    database: str | None,
+    everything: bool,
+    source: str | None,
 ) -> None:
     """Decide on the given revisions, or on all of a source, and report the result."""
     from newscrawl.storage.revisions import decide_all
 
-    everything, source = chosen
     if bool(numbers) == everything:
         raise InputError("give either numbers of revisions or --all")
     if source and not everything:
         raise InputError("--source needs --all: add --all, or leave out --source")
-    with open_for_reading(database) as store:
-        if everything:
-            scope = scope_of(store, source=source)
-            numbers = [row.id for row in storage.queries.quarantined(store, scope=scope)]
-        done, refused = decide_all(store, numbers or [], decide, config.user_name())
+    if everything:
+        scope = scope_of(store, source=source)
+        numbers = [row.id for row in storage.queries.quarantined(store, scope=scope)]
+    done, refused = decide_all(store, numbers or [], decide, config.user_name())
     for reason in refused:
         write_note(reason)
     write_note(f"{len(done):,} {word}.")
-    if refused or not done:
-        raise typer.Exit(1)
+    exit_if(refused or not done)
 
 
 # They end lines for some readers, also within JSON.
@@ -416,44 +364,20 @@ _ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\u2028\u2029\x85"}
 
 corrections = typer.Typer(help="Correct wrong and missed mentions.", no_args_is_help=True)
 
-_UrlArgument = Annotated[str, typer.Argument(help="URL of a stored article.")]
-_KindArgument = Annotated[
-    Literal["wrong", "missed"],
-    typer.Argument(help="Whether mentions of the company are wrong, or were missed."),
-]
-_CompanyArgument = Annotated[
-    str, typer.Argument(help="A company's name or alias.", autocompletion=complete_company)
-]
-_FormOption = Annotated[
-    str | None,
-    typer.Option(
-        help="The words in the article, exactly as written there. Default for missed: the "
-        "company's name.",
-        metavar="WORDS",
-    ),
-]
-_NthOption = Annotated[
-    int | None, typer.Option(min=1, help="Only this one of several places, from 1.")
-]
-_UndoneOption = Annotated[bool, typer.Option("--undone", help="List undone corrections.")]
-_WhoOption = Annotated[
-    str | None, typer.Option(help="Who makes the correction; else the user's name.", metavar="NAME")
-]
-
 
 @corrections.command(
     epilog="Example: newscrawl corrections add https://www.ft.com/content/1 missed BMW "
     "--form 'the Munich carmaker'"
 )
 def add(
-    url: _UrlArgument,
-    kind: _KindArgument,
-    company: _CompanyArgument,
-    form: _FormOption = None,
-    nth: _NthOption = None,
-    who: _WhoOption = None,
-    database: DatabaseOption = None,
-    companies: CompaniesOption = None,
+    store: "Database",
+    url: str,
+    kind: Literal["wrong", "missed"],
+    company: str,
+    form: str | None = None,
+    nth: Annotated[int | None, typer.Option(min=1)] = None,
+    who: str | None = None,
+    companies: Path | None = None,
 ) -> None:
     """Mark mentions of a company in an article as wrong, or as missed.
 
@@ -461,32 +385,38 @@ def add(
     and corrections stay when mentions are found again or the text is revised.
 
     Exit code 1 if the article has no such place.
+
+    url: URL of a stored article.
+    kind: Whether mentions of the company are wrong, or were missed.
+    company: A company's name or alias.
+    --form WORDS: The words in the article, exactly as written there. Default for missed: the
+        company's name.
+    --nth: Only this one of several places, from 1.
+    --who NAME: Who makes the correction; else the user's name.
     """
     from newscrawl.storage.corrections import add_corrections, missed_mentions, wrong_mentions
 
     made_by = name_of_user(who, "makes the correction")
-    with open_for_reading(database) as store:
-        name = company_of(company, companies_from(companies), storage.queries.company_names(store))
-        page = storage.queries.article_page(store, url)
-        if page is None:
-            raise InputError(f"no article is stored under {url}: newscrawl articles lists them")
-        places = (
-            wrong_mentions(page, name, form)
-            if kind == "wrong"
-            else missed_mentions(page, name, form or company)
-        )
-        if not places:
-            write_note(
-                f"No such place: no mention of {name} is found there."
-                if kind == "wrong"
-                else f"No such place: {form or company!r} is not in the article, or is already a "
-                f"mention of {name}."
-            )
-            raise typer.Exit(1)
-        if nth is not None and nth > len(places):
-            raise InputError(f"--nth {nth}: there are {len(places)} such places, from 1 on")
-        chosen = places if nth is None else places[nth - 1 : nth]
-        numbers = add_corrections(store, page.row.url, chosen, made_by)
+    name = company_of(company, companies_from(companies), storage.queries.company_names(store))
+    page = storage.queries.article_page(store, url)
+    if page is None:
+        raise InputError(f"no article is stored under {url}: newscrawl articles lists them")
+    places = (
+        wrong_mentions(page, name, form)
+        if kind == "wrong"
+        else missed_mentions(page, name, form or company)
+    )
+    exit_without(
+        places,
+        f"No such place: no mention of {name} is found there."
+        if kind == "wrong"
+        else f"No such place: {form or company!r} is not in the article, or is already a mention "
+        f"of {name}.",
+    )
+    if nth is not None and nth > len(places):
+        raise InputError(f"--nth {nth}: there are {len(places)} such places, from 1 on")
+    chosen = places if nth is None else places[nth - 1 : nth]
+    numbers = add_corrections(store, page.row.url, chosen, made_by)
     for number, place in zip(numbers, chosen, strict=True):
         mention = place.mention
         where = "the headline" if mention.section == "title" else f"the text at {mention.start:,}"
@@ -495,10 +425,8 @@ def add(
 
 
 @corrections.command("list", epilog="Example: newscrawl corrections list --source ft --since 30d")
-@takes_scope
-def list_corrections(
-    query: QueryContext, limit: LimitOption = 50, undone: _UndoneOption = False
-) -> None:
+@takes_query
+def list_corrections(query: QueryContext, limit: int = 50, undone: bool = False) -> None:
     """List corrections with who made them, the newest first; --since and --until are days of
     articles.
 
@@ -507,15 +435,15 @@ def list_corrections(
     later version that has the sentence. --undone lists those that were undone, and by whom.
 
     Exit code 1 if there are no corrections.
+
+    --undone: List undone corrections.
     """
     rows = storage.queries.corrections(
         query.database, scope=query.scope, undone=undone, limit=limit
     )
-    headings = {"id": "number", "state": "state", "made_by": "by"}
-    columns = [
-        replace(column, heading=headings.get(column.key, ""), table=column.key in headings)
-        for column in columns_of(storage.queries.CorrectionRow)
-    ]
+    columns = columns_of(
+        storage.queries.CorrectionRow, shown={"id": "number", "state": "state", "made_by": "by"}
+    )
     records = records_of(rows)
     if query.output_format == "table":
         columns.append(Column("what", "correction", wide=True))
@@ -534,42 +462,37 @@ def list_corrections(
 
 
 @corrections.command(epilog="Example: newscrawl corrections remove 12 13")
-def remove(
-    numbers: Annotated[list[int], typer.Argument(help="Numbers, as corrections list has them.")],
-    who: _WhoOption = None,
-    database: DatabaseOption = None,
-) -> None:
+def remove(store: "Database", numbers: list[int], who: str | None = None) -> None:
     """Undo corrections: the mentions are again those that the matcher has found.
 
     Who undid one is recorded: corrections list --undone.
 
     Exit code 1 if one of them could not be undone.
+
+    numbers: Numbers, as corrections list has them.
+    --who NAME: Who makes the correction; else the user's name.
     """
     from newscrawl.storage import CorrectionError
     from newscrawl.storage.corrections import undo_correction
 
     undone_by = name_of_user(who, "undoes the correction")
     faults = 0
-    with open_for_reading(database) as store:
-        for number in dict.fromkeys(numbers):
-            try:
-                url = undo_correction(store, number, undone_by)
-                write_note(f"Correction {number} of {url} is undone.")
-            except CorrectionError as error:
-                faults += 1
-                write_note(str(error))
-    if faults:
-        raise typer.Exit(1)
+    for number in dict.fromkeys(numbers):
+        try:
+            url = undo_correction(store, number, undone_by)
+            write_note(f"Correction {number} of {url} is undone.")
+        except CorrectionError as error:
+            faults += 1
+            write_note(str(error))
+    exit_if(faults)
 
 
 @corrections.command(epilog="Example: newscrawl corrections export --output cases.jsonl")
 def export(
-    output: Annotated[
-        Path | None, typer.Option(help="File to write; else standard output.", metavar="FILE")
-    ] = None,
-    since: SinceOption = None,
-    source: SourceOption = None,
-    database: DatabaseOption = None,
+    store: "Database",
+    output: Path | None = None,
+    since: str | None = None,
+    source: str | None = None,
 ) -> None:
     """Write corrected articles as labelled texts, a JSON object a line, with all their mentions.
 
@@ -577,13 +500,14 @@ def export(
     The file has whole articles: don't publish it. Misplaced corrections are left out.
 
     Exit code 1 if there are no corrections.
+
+    --output FILE: File to write; else standard output.
     """
     from newscrawl.storage.corrections import corrected_texts
 
-    with open_for_reading(database) as store:
-        scope = scope_of(store, since=since, source=source)
-        texts = corrected_texts(store, scope)
-        rows = storage.queries.corrections(store, scope=scope)
+    scope = scope_of(store, since=since, source=source)
+    texts = corrected_texts(store, scope)
+    rows = storage.queries.corrections(store, scope=scope)
     lines = [
         json.dumps(
             {
@@ -605,5 +529,4 @@ def export(
     write_note(f"Articles: {len(texts):,}, with {len(rows) - misplaced:,} corrections.")
     if misplaced:
         write_note(f"Left out, since their sentences are gone: {misplaced:,}.")
-    if not texts:
-        raise typer.Exit(1)
+    exit_if(not texts)

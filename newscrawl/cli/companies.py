@@ -1,26 +1,23 @@
 """newscrawl companies: the registry, and its mentions in a text."""
 
-import sys
 from collections import Counter
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from rich.text import Text
 
 from newscrawl.cli.arguments import (
-    CompaniesOption,
-    DatabaseOption,
-    FormatOption,
+    Format,
     InputError,
-    LimitOption,
     QueryContext,
     companies_from,
     open_for_reading,
-    takes_scope,
+    takes_query,
 )
+from newscrawl.cli.extract import read_input
 from newscrawl.cli.output import (
     Column,
     columns_of,
@@ -59,9 +56,7 @@ _LOOKED_UP, _IN_SMALL_LETTERS = 200, 3
 
 
 @app.command("list", epilog="Example: newscrawl companies list --format csv")
-def list_companies(
-    output_format: FormatOption = "table", companies: CompaniesOption = None
-) -> None:
+def list_companies(output_format: Format = "table", companies: Path | None = None) -> None:
     """List the companies with the names they are recognised by, your own ones first."""
     registry = companies_from(companies)
     columns = (
@@ -75,22 +70,28 @@ def list_companies(
 
 @app.command(epilog="Example: newscrawl companies find 'VW und Siemens wollen mehr' --language de")
 def find(
-    text: Annotated[str, typer.Argument(help="The text, or - for standard input.")],
-    title: Annotated[str, typer.Option(help="Its headline.")] = "",
-    language: Annotated[
-        str | None, typer.Option(help="Its language, as in 'de'.", metavar="CODE")
-    ] = None,
-    source: Annotated[
-        str | None, typer.Option(help="Its newspaper, by URL, host or name.", metavar="NAME")
-    ] = None,
-    output_format: FormatOption = "table",
-    companies: CompaniesOption = None,
+    text: str,
+    title: str = "",
+    language: str | None = None,
+    source: str | None = None,
+    output_format: Format = "table",
+    companies: Path | None = None,
 ) -> None:
     """Show which companies a text mentions, and where.
 
     Exit code 1 if it mentions none.
+
+    text: The text, a file with it, or - for standard input.
+    --title: Its headline.
+    --language CODE: Its language, as in 'de'.
+    --source NAME: Its newspaper, by URL, host or name.
     """
-    body = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
+    body = text
+    with suppress(OSError):  # a text may be longer than any name of a file
+        if text == "-" or Path(text).is_file():
+            body = read_input(text).decode("utf-8", "replace")
+    if text != body and "<html" in body[:4096].lower():
+        raise InputError(f"{text} is a page: newscrawl extract {text} | newscrawl companies find -")
     mentions = companies_from(companies).find(body, title=title, language=language, source=source)
     columns = (
         Column("company", wide=True),
@@ -116,15 +117,12 @@ def find(
 
 
 @app.command(epilog="Example: newscrawl companies check mine.toml")
-def check(
-    file: Annotated[
-        Path, typer.Argument(help="A companies file: TOML, .xlsx, CSV, or a name a line.")
-    ],
-    database: DatabaseOption = None,
-) -> None:
+def check(file: Path, database: str | None = None) -> None:
     """Check a companies file; a fault is named with its line, and the exit code is 2.
 
     Everyday words are shown with sentences of the stored articles, if there are any.
+
+    file: A companies file: TOML, .xlsx, CSV, or a name a line.
     """
     if not file.exists():
         raise InputError(f"no companies file at {file}: give the path of a TOML or CSV file")
@@ -141,10 +139,8 @@ def check(
 
 
 @app.command(epilog="Example: newscrawl companies suggest --since 30d")
-@takes_scope
-def suggest(
-    query: QueryContext, /, *, limit: LimitOption = 50, companies: CompaniesOption = None
-) -> None:
+@takes_query
+def suggest(query: QueryContext, /, *, limit: int = 50, companies: Path | None = None) -> None:
     """List names of organisations in your articles that no registry lists, by articles.
 
     They are found beside legal forms and words for kinds of companies; no count uses them.
@@ -159,37 +155,23 @@ def suggest(
 
 @app.command(epilog="Example: newscrawl companies audit --listed listed.csv")
 def audit(
-    listed: Annotated[
-        Path | None,
-        typer.Option(
-            help="Also count how many companies of this CSV (country, name, size) have an entry.",
-            metavar="FILE",
-        ),
-    ] = None,
-    sentences: Annotated[
-        Path | None,
-        typer.Option(
-            help="Instead compare the mentions in labelled sentences (JSON lines with lang, text "
-            "and spans) with the labels: by language, rule and form, the worst first.",
-            metavar="DIR",
-        ),
-    ] = None,
-    stored: Annotated[
-        bool,
-        typer.Option(
-            "--stored",
-            help="Instead list the forms that look least like a company in your articles.",
-        ),
-    ] = False,
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="Write the tables of docs/registry.md.")
-    ] = False,
-    limit: LimitOption = 50,
-    output_format: FormatOption = "table",
-    companies: CompaniesOption = None,
-    database: DatabaseOption = None,
+    listed: Path | None = None,
+    sentences: Path | None = None,
+    stored: bool = False,
+    markdown: bool = False,
+    limit: int = 50,
+    output_format: Format = "table",
+    companies: Path | None = None,
+    database: str | None = None,
 ) -> None:
-    """Count entries by country and kind, and forms by reason; or list the worst forms."""
+    """Count entries by country and kind, and forms by reason; or list the worst forms.
+
+    --listed FILE: Also count how many companies of this CSV (country, name, size) have an entry.
+    --sentences DIR: Instead compare the mentions in labelled sentences (JSON lines with lang, text
+        and spans) with the labels: by language, rule and form, the worst first.
+    --stored: Instead list the forms that look least like a company in your articles.
+    --markdown: Write the tables of docs/registry.md.
+    """
     from newscrawl.mentions import registry_audit, sentence_audit
 
     if stored:

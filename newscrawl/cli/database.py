@@ -1,21 +1,16 @@
 """newscrawl db: the database itself."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from newscrawl import config, storage
 from newscrawl.cli.arguments import (
-    CompaniesOption,
-    DatabaseOption,
     Format,
-    FormatOption,
     InputError,
-    OwnSourcesOption,
-    PrivateOption,
     companies_from,
-    open_for_reading,
     own_urls,
     parse_day,
     scope_of,
@@ -24,6 +19,7 @@ from newscrawl.cli.output import (
     MAX_ROWS,
     Column,
     counting_bar,
+    exit_if,
     for_files,
     printable,
     render,
@@ -38,19 +34,12 @@ if TYPE_CHECKING:
     from newscrawl.sources.visits import Fetcher
     from newscrawl.storage import Database
 
-_BeforeOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Delete articles of earlier days: 2026-01-01, or 365d for all but a year.",
-        metavar="DAY",
-    ),
-]
 
 app = typer.Typer(help="Upgrade, copy, clean and inspect the database.", no_args_is_help=True)
 
 
 @app.command(epilog="Example: newscrawl db upgrade --database postgresql://me@host/news")
-def upgrade(database: DatabaseOption = None) -> None:
+def upgrade(database: str | None = None) -> None:
     """Create the tables, or upgrade those of an older version.
 
     Running it again does no harm. Make a backup first.
@@ -63,33 +52,23 @@ def upgrade(database: DatabaseOption = None) -> None:
 
 
 @app.command(epilog="Example: newscrawl db rebuild --stories")
-def rebuild(
-    stories: Annotated[
-        bool, typer.Option("--stories", help="Also find again which articles are near copies.")
-    ] = False,
-    database: DatabaseOption = None,
-) -> None:
+def rebuild(store: "Database", stories: bool = False) -> None:
     """Rebuild counts and search index from the articles and their mentions.
 
     Crawls keep them up to date; this is for a database that other programs have written to. It is
     one transaction, during which crawls can't store articles.
+
+    --stories: Also find again which articles are near copies.
     """
-    with open_for_reading(database) as store, total_bar("articles") as report:
+    with total_bar("articles") as report:
         number = store.rebuild(stories=stories, progress=report)
     write_note(f"Counts and search index were rebuilt from {count_of(number, 'article')}.")
 
 
 @app.command(epilog="Example: newscrawl db prune --keep 90d")
 def prune(
-    keep: Annotated[
-        str,
-        typer.Option(
-            envvar="NEWSCRAWL_KEEP",
-            help="Delete what is older than this: 14 days or more.",
-            metavar="TIME",
-        ),
-    ] = config.NEWSCRAWL_KEEP,
-    database: DatabaseOption = None,
+    store: "Database",
+    keep: Annotated[str, typer.Option(envvar="NEWSCRAWL_KEEP")] = config.NEWSCRAWL_KEEP,
 ) -> None:
     """Delete old rows that crawls and monitoring no longer need; articles and counts stay.
 
@@ -97,50 +76,36 @@ def prune(
     unused feeds; runs without articles; monitors that ended; closed incidents; old copies of
     robots.txt; and revisions that have left the quarantine. No article is fetched again because of
     this. `newscrawl monitor` does the same once a day. Crawls may run at the same time.
+
+    --keep TIME: Delete what is older than this: 14 days or more.
     """
     from newscrawl.storage.deletion import Pruning
 
     time = retention_time(keep)
-    with open_for_reading(database) as store, total_bar("rows") as report:
+    with total_bar("rows") as report:
         pruned = Pruning(database=store, keep=time, report=report).run()
     counts = ", ".join(f"{number:,} {name}" for name, number in pruned.items())
     write_note(f"Deleted: {counts.replace('_', ' ')}.")
 
 
 @app.command(epilog="Example: newscrawl db copy postgresql://me@host/news")
-def copy(
-    target: Annotated[
-        str, typer.Argument(help="URL of a new, empty database.", metavar="TARGET-URL")
-    ],
-    database: DatabaseOption = None,
-) -> None:
+def copy(store: "Database", target: str) -> None:
     """Copy the database into an empty one, also of the other kind: from SQLite to PostgreSQL.
 
     Stop monitors and crawls first: articles that they store meanwhile may be missing. The copy is
     one transaction; after an interruption, give the same command again.
+
+    target TARGET-URL: URL of a new, empty database.
     """
     from newscrawl.storage.database import copy_database
 
-    with open_for_reading(database) as store, total_bar("articles indexed") as report:
+    with total_bar("articles indexed") as report:
         number = copy_database(store, target, report)
     write_note(
         f"Copied {count_of(number, 'article')}. Now set NEWSCRAWL_DATABASE_URL to the new one."
     )
 
 
-_ForbiddenOption = Annotated[
-    bool,
-    typer.Option(
-        "--forbidden",
-        help="Delete the texts that robots.txt forbids by now; headline and introduction stay.",
-    ),
-]
-_StoredOption = Annotated[
-    bool,
-    typer.Option(
-        "--stored", help="With --forbidden: use stored copies of robots.txt, and visit no site."
-    ),
-]
 _NOT_ERASED = (
     "Others use the database: the words of deleted articles stay in its file until the next "
     "newscrawl db delete or the daily pruning of a monitor."
@@ -151,23 +116,17 @@ _MAX_HOSTS = 5
 
 @app.command(epilog="Example: newscrawl db delete https://www.ft.com/content/1 --dry-run")
 def delete(
-    urls: Annotated[
-        list[str] | None, typer.Argument(help="Addresses of articles.", metavar="URL")
-    ] = None,
-    source: Annotated[
-        str | None, typer.Option(help="Delete all articles of this source.", metavar="SLUG")
-    ] = None,
-    before: _BeforeOption = None,
-    forbidden: _ForbiddenOption = False,
-    stored: _StoredOption = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List the articles, and delete nothing.")
-    ] = False,
-    allow_private: PrivateOption = False,
-    output_format: FormatOption = "table",
-    database: DatabaseOption = None,
-    companies: CompaniesOption = None,
-    sources: OwnSourcesOption = None,
+    store: "Database",
+    urls: Annotated[list[str] | None, typer.Argument()] = None,
+    source: str | None = None,
+    before: str | None = None,
+    forbidden: bool = False,
+    stored: bool = False,
+    dry_run: bool = False,
+    allow_private: bool = False,
+    output_format: Format = "table",
+    companies: Path | None = None,
+    sources: Path | None = None,
 ) -> None:
     """Delete articles, for example at their publisher's request; this can't be undone.
 
@@ -188,6 +147,13 @@ def delete(
 
     Exit code 1 if there is no article under one of the addresses, or none at all; with --forbidden,
     if no article could be checked, or if --dry-run lists some.
+
+    urls URL: Addresses of articles.
+    --source SLUG: Delete all articles of this source.
+    --before DAY: Delete articles of earlier days: 2026-01-01, or 365d for all but a year.
+    --forbidden: Delete the texts that robots.txt forbids by now; headline and introduction stay.
+    --stored: With --forbidden: use stored copies of robots.txt, and visit no site.
+    --dry-run: List the articles, and delete nothing.
     """
     from newscrawl.sources.urls import canonical_if_valid
     from newscrawl.sources.visits import Fetcher
@@ -199,31 +165,29 @@ def delete(
         raise InputError("give either addresses of articles, or --source, --before or both")
     registry = companies_from(companies) if forbidden and not dry_run else None
     day = parse_day(before, option="--before") if before else None
-    with open_for_reading(database) as store:
-        slug = scope_of(store, source=source).source
-        if forbidden:
-            with Fetcher(allow_private=allow_private, named=own_urls(sources)) as fetcher:
-                visits = None if stored else fetcher
-                code = _delete_forbidden(store, slug, visits, registry, output_format)
-            raise typer.Exit(code)
-        articles, missing = (
-            articles_under(store, [canonical_if_valid(url) or url for url in urls])
-            if urls
-            else (articles_of(store, slug, day), [])
-        )
-        if dry_run:
-            for article in articles:
-                typer.echo(f"{printable(article.url)}  {printable(article.title or '')}")
-        else:
-            with total_bar("articles") as report:
-                erased = delete_articles(store, [article.number for article in articles], report)
-            if not erased:
-                write_note(_NOT_ERASED)
+    slug = scope_of(store, source=source).source
+    if forbidden:
+        with Fetcher(allow_private=allow_private, named=own_urls(sources)) as fetcher:
+            visits = None if stored else fetcher
+            code = _delete_forbidden(store, slug, visits, registry, output_format)
+        raise typer.Exit(code)
+    articles, missing = (
+        articles_under(store, [canonical_if_valid(url) or url for url in urls])
+        if urls
+        else (articles_of(store, slug, day), [])
+    )
+    if dry_run:
+        for article in articles:
+            typer.echo(f"{printable(article.url)}  {printable(article.title or '')}")
+    else:
+        with total_bar("articles") as report:
+            erased = delete_articles(store, [article.number for article in articles], report)
+        if not erased:
+            write_note(_NOT_ERASED)
     for url in missing:
         write_note(f"No article is stored under {printable(url)}")
     write_note(f"Articles {'to delete' if dry_run else 'deleted'}: {len(articles):,}.")
-    if missing or not articles:
-        raise typer.Exit(1)
+    exit_if(missing or not articles)
 
 
 def _delete_forbidden(
@@ -249,11 +213,9 @@ def _delete_forbidden(
         Column("rule", wide=True),
         *for_files("host", "read_at"),
     )
-    rows, number = result.forbidden, len(result.forbidden)
+    number = len(result.forbidden)
     note = f"{number:,} of {count_of(result.articles, 'article')} forbidden by robots.txt"
-    if output_format == "table" and number > MAX_ROWS:
-        rows, note = rows[:MAX_ROWS], f"{note}; the first {MAX_ROWS} shown"
-    render(rows, columns, output_format, note=note)
+    render(result.forbidden, columns, output_format, note=note, most=MAX_ROWS)
     if result.unchecked:
         hosts = "; ".join(list(result.unknown)[:_MAX_HOSTS])
         further = len(result.unknown) - _MAX_HOSTS
@@ -285,10 +247,9 @@ def retention_time(text: str) -> timedelta:
 
 
 @app.command(epilog="Example: newscrawl db info --format json")
-def info(output_format: FormatOption = "table", database: DatabaseOption = None) -> None:
+def info(store: "Database", output_format: Format = "table") -> None:
     """Show the database's place, its numbers of rows, and its newest article."""
-    with open_for_reading(database) as store:
-        name, facts, size = store.name, storage.queries.facts(store), store.size_on_disk()
+    name, facts, size = store.name, storage.queries.facts(store), store.size_on_disk()
     facts_by_name: dict[str, object] = {
         "database": name,
         "schema": facts.version,

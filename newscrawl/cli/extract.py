@@ -5,52 +5,26 @@ import sys
 import zlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import typer
 
 from newscrawl import settings
 from newscrawl.answers.names import match_one
-from newscrawl.cli.arguments import (
-    InputError,
-    PrivateOption,
-)
-from newscrawl.cli.output import printable, write_file, write_json, write_note
-
-PageArgument = Annotated[
-    str, typer.Argument(help="A file, a URL, or - for standard input.", metavar="FILE|URL|-")
-]
-PageUrlOption = Annotated[
-    str | None, typer.Option("--url", help="Where a file's page came from.", metavar="URL")
-]
-EncodingOption = Annotated[
-    str | None,
-    typer.Option("--encoding", help="The page's charset, where it is known.", metavar="NAME"),
-]
-TextFormatOption = Annotated[
-    Literal["text", "json"],
-    typer.Option("--format", "-f", help="The text alone, or json with all metadata."),
-]
+from newscrawl.cli.arguments import InputError
+from newscrawl.cli.output import exit_without, printable, write_file, write_json, write_note
 
 EXAMPLE = "Example: newscrawl extract page.html --format json"
 
 
 def extract(
-    page: PageArgument,
-    method: Annotated[
-        str,
-        typer.Option(
-            help="combined, combined-precision, combined-recall, fe, pr, tb, cetr, cetr-km or "
-            "cetr-tm."
-        ),
-    ] = "combined",
-    output_format: TextFormatOption = "text",
-    url: PageUrlOption = None,
-    encoding: EncodingOption = None,
-    language: Annotated[
-        str | None, typer.Option(help="Its language, as in 'de'.", metavar="CODE")
-    ] = None,
-    allow_private: PrivateOption = False,
+    page: str,
+    method: str = "combined",
+    output_format: Literal["text", "json"] = "text",
+    url: str | None = None,
+    encoding: str | None = None,
+    language: str | None = None,
+    allow_private: bool = False,
 ) -> None:
     """Extract the article of a page and print it: headline, then the text.
 
@@ -58,6 +32,13 @@ def extract(
     NEWSCRAWL_CONTACT.
 
     Exit code 1 if the page has no article.
+
+    page FILE|URL|-: A file, a URL, or - for standard input.
+    --method: combined, combined-precision, combined-recall, fe, pr, tb, cetr, cetr-km or cetr-tm.
+    output_format --format, -f: The text alone, or json with all metadata.
+    --url URL: Where a file's page came from.
+    --encoding NAME: The page's charset, where it is known.
+    --language CODE: Its language, as in 'de'.
     """
     import newscrawl
     from newscrawl.extraction.methods import METHODS
@@ -74,18 +55,10 @@ def extract(
     if output_format == "json":
         write_json(asdict(article))
     elif article.text or article.title:
-        lines = (
-            [article.title or "", "", *article.text.split("\n")]
-            if article.title
-            else article.text.split("\n")
-        )
+        lines = [*([article.title, ""] if article.title else []), *article.text.split("\n")]
         sys.stdout.write("\n".join(map(printable, lines)) + "\n")
-    if not article.text:
-        empty = article.kind == "article"
-        write_note(
-            f"No article found: {'no text in it' if empty else f'classified as {article.kind!r}'}."
-        )
-        raise typer.Exit(1)
+    why = "no text in it" if article.kind == "article" else f"classified as {article.kind!r}"
+    exit_without(article.text, f"No article found: {why}.")
 
 
 GZIP = b"\x1f\x8b"
@@ -108,7 +81,7 @@ def read_page(name: str, *, allow_private: bool = False) -> NamedPage:
     from newscrawl.extraction.html import is_binary
 
     if not name.lower().startswith(("http://", "https://")):
-        html = _read_input(name)
+        html = read_input(name)
 
         if is_binary(html):
             raise InputError(f"{name!r} is not HTML but a binary file: give the page itself")
@@ -122,7 +95,8 @@ def read_page(name: str, *, allow_private: bool = False) -> NamedPage:
     return NamedPage(html=fetched.body, url=fetched.url, encoding=fetched.encoding)
 
 
-def _read_input(name: str) -> bytes:
+def read_input(name: str) -> bytes:
+    """Return the bytes of a file, or for "-" of standard input; raise InputError."""
     if not name:
         raise InputError(f"can't read {name!r}: an empty name. {_GIVE}")
     if scheme := _SCHEME.match(name):
@@ -150,25 +124,27 @@ EXPLAIN_EXAMPLE = "Example: newscrawl explain page.html -o why.html"
 
 
 def explain(
-    page: PageArgument,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="The file to write.", metavar="FILE")
-    ] = Path("explained.html"),
-    method: Annotated[str, typer.Option(help="The method to explain.")] = "combined",
-    url: PageUrlOption = None,
-    encoding: EncodingOption = None,
-    allow_private: PrivateOption = False,
-    sentence: Annotated[
-        str, typer.Option(help="A sentence of the page to explain first.", metavar="TEXT")
-    ] = "",
-    time: Annotated[
-        bool, typer.Option("--time", help="Only print the milliseconds of each step.")
-    ] = False,
+    page: str,
+    output: Path = Path("explained.html"),
+    method: str = "combined",
+    url: str | None = None,
+    encoding: str | None = None,
+    allow_private: bool = False,
+    sentence: str = "",
+    time: bool = False,
 ) -> None:
     """Write a page that explains an extraction: each block, kept or dropped, its features against
     their limits, the tag ratios, and the text by each method.
 
     The result is one file for a browser; no script of the explained page runs in it.
+
+    page FILE|URL|-: A file, a URL, or - for standard input.
+    --output, -o FILE: The file to write.
+    --method: The method to explain.
+    --url URL: Where a file's page came from.
+    --encoding NAME: The page's charset, where it is known.
+    --sentence TEXT: A sentence of the page to explain first.
+    --time: Only print the milliseconds of each step.
     """
     from newscrawl.extraction.explain import explain as explained, times
     from newscrawl.extraction.explain_page import AskedSentence, render

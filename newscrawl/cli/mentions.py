@@ -10,19 +10,16 @@ import typer
 
 from newscrawl import answers, storage
 from newscrawl.cli.arguments import (
-    CompanyOption,
     InputError,
-    LimitOption,
     QueryContext,
     company_names_of,
-    company_option,
-    complete_company,
     source_catalog,
     takes_companies,
 )
 from newscrawl.cli.output import (
     Column,
     columns_of,
+    exit_if,
     exit_without,
     for_files,
     records_of,
@@ -39,66 +36,6 @@ if TYPE_CHECKING:
 
 Grouping = Literal["company", By]
 
-ByOption = Annotated[
-    Grouping | None,
-    typer.Option(
-        help="A row for each company, hour, day, week, month, quarter, year, source, country, "
-        "language, section, or group of sources; else for each day, or without --company "
-        "for each company.",
-        metavar="WHAT",
-    ),
-]
-NamesArgument = Annotated[
-    list[str],
-    typer.Argument(
-        help="Companies, groups or saved queries, two or more.",
-        metavar="NAME...",
-        autocompletion=complete_company,
-    ),
-]
-CompanyArgument = Annotated[
-    str,
-    typer.Argument(
-        help="A company, group or saved query.",
-        metavar="NAME",
-        autocompletion=complete_company,
-    ),
-]
-MeasureOption = Annotated[
-    Measure, typer.Option(help="What is counted: articles, mentions or stories.", metavar="WHAT")
-]
-CountedOption = Annotated[
-    Counted,
-    typer.Option(
-        "--measure",
-        help="What the number counts: articles, mentions, headline, body, stories, read (all "
-        "articles); and of what is left out: boilerplate (menus and teasers), doubtful (words that "
-        "may mean the company), paywalled, disallowed, refused, unreadable, corrected and kind "
-        "(pages that are not articles).",
-        metavar="WHAT",
-    ),
-]
-BesideOption = Annotated[
-    str | None,
-    company_option("Only articles that mention this company, too."),
-]
-OffsetOption = Annotated[int, typer.Option(min=0, help="Leave out the first articles.")]
-LeastSureOption = Annotated[
-    bool,
-    typer.Option(
-        "--least-sure",
-        help="First the articles whose mentions have the lowest score, not the newest.",
-    ),
-]
-StoriesOption = Annotated[
-    bool, typer.Option("--stories", help="Also count stories: near copies count once.")
-]
-MaxCompaniesOption = Annotated[
-    int | None,
-    typer.Option(
-        "--limit", "-n", min=1, help="Maximum number of companies, the most mentioned first."
-    ),
-]
 
 _PERIODS = frozenset(get_args(Period))
 _MAX_DAYS_OF_HOURS = 3660  # ours: ten years take some ten seconds
@@ -116,10 +53,10 @@ PROOF_EXAMPLE = "Example: newscrawl proof --company Siemens --since 7d --measure
 @takes_companies
 def mentions(
     query: QueryContext,
-    company: CompanyOption = None,
-    by: ByOption = None,
-    stories: StoriesOption = False,
-    limit: MaxCompaniesOption = None,
+    company: str | None = None,
+    by: Grouping | None = None,
+    stories: bool = False,
+    limit: Annotated[int | None, typer.Option(min=1)] = None,
 ) -> None:
     """Count mentions of companies: over time, by company, source, country, language, section, or
     group of sources.
@@ -132,6 +69,12 @@ def mentions(
     Without --since, periods begin with the day of the first crawl.
 
     Exit code 1 if nothing was found.
+
+    --by WHAT: A row for each company, hour, day, week, month, quarter, year, source, country,
+        language, section, or group of sources; else for each day, or without --company for each
+        company.
+    --stories: Also count stories: near copies count once.
+    --limit, -n: Maximum number of companies, the most mentioned first.
     """
     name = None if company is None else company_names_of([company], query)[0]
     grouping: Grouping = by or ("day" if name else "company")
@@ -162,7 +105,10 @@ def _prepare(query: QueryContext, company: str | None, by: By) -> QueryContext:
         return replace(query, scope=replace(query.scope, catalog=source_catalog()))
     if by not in _PERIODS:
         return query
-    query = _since_the_watch_began(query, company)
+    # Older articles that sites still list would add years of empty periods before the first crawl.
+    first = storage.queries.first_watched_day(query.database, company, scope=query.scope)
+    if not (query.scope.since or first is None or first > (query.scope.until or first)):
+        query = replace(query, scope=replace(query.scope, since=first))
     if by == "hour":
         since, last = query.scope.since, query.scope.until or today(query.scope)
         if since and (last - since).days > _MAX_DAYS_OF_HOURS:
@@ -171,15 +117,6 @@ def _prepare(query: QueryContext, company: str | None, by: By) -> QueryContext:
                 f"{_MAX_DAYS_OF_HOURS:,} days at most, or --by day"
             )
     return query
-
-
-def _since_the_watch_began(query: QueryContext, company: str | None) -> QueryContext:
-    """Return the question with the first crawl as the default of its first day: older articles that
-    sites still list would add years of empty periods."""
-    first = storage.queries.first_watched_day(query.database, company, scope=query.scope)
-    if query.scope.since or first is None or (query.scope.until and first > query.scope.until):
-        return query
-    return replace(query, scope=replace(query.scope, since=first))
 
 
 def _show_counts(
@@ -216,15 +153,7 @@ def _show_counts(
         records = _join_gaps(by, records)
     title = f"{company or 'All companies'} by {by}"
     mentioned = any(row.hits and row.hits.articles for row in counts)
-    _show(
-        query,
-        records,
-        [key, *columns],
-        title,
-        company=company,
-        note=note,
-        mentioned=mentioned,
-    )
+    _show(query, records, [key, *columns], title, company=company, note=note, mentioned=mentioned)
 
 
 def _older_articles(query: QueryContext, company: str | None) -> str:
@@ -269,10 +198,7 @@ def _show(
 
 @takes_companies
 def share(
-    query: QueryContext,
-    names: NamesArgument,
-    by: ByOption = None,
-    measure: MeasureOption = "articles",
+    query: QueryContext, names: list[str], by: Grouping | None = None, measure: Measure = "articles"
 ) -> None:
     """Compare companies: the share of each in the sum of all of them (share of voice).
 
@@ -280,6 +206,12 @@ def share(
     of the first crawl.
 
     Exit code 1 if nothing was found.
+
+    names NAME...: Companies, groups or saved queries, two or more.
+    --by WHAT: A row for each company, hour, day, week, month, quarter, year, source, country,
+        language, section, or group of sources; else for each day, or without --company for each
+        company.
+    --measure WHAT: What is counted: articles, mentions or stories.
     """
     companies = company_names_of(names, query)
     by = None if by == "company" else by
@@ -319,15 +251,13 @@ def share(
 
 
 @takes_companies
-def together(
-    query: QueryContext,
-    company: CompanyArgument,
-    stories: StoriesOption = False,
-    limit: LimitOption = 20,
-) -> None:
+def together(query: QueryContext, company: str, stories: bool = False, limit: int = 20) -> None:
     """List the companies that are mentioned in the same articles as a company, most articles first.
 
     Exit code 1 if there is none.
+
+    company NAME: A company, group or saved query.
+    --stories: Also count stories: near copies count once.
     """
     (company,) = company_names_of([company], query)
     rows = storage.queries.co_mentions(
@@ -356,17 +286,25 @@ _FOR_FILES = ("section", "surface", "title", "url")
 @takes_companies
 def proof(
     query: QueryContext,
-    company: CompanyOption = None,
-    measure: CountedOption = "articles",
-    beside: BesideOption = None,
-    least_sure: LeastSureOption = False,
-    limit: LimitOption = 20,
-    offset: OffsetOption = 0,
+    company: str | None = None,
+    measure: Counted = "articles",
+    beside: str | None = None,
+    least_sure: bool = False,
+    limit: int = 20,
+    offset: Annotated[int, typer.Option(min=0)] = 0,
 ) -> None:
     """Show what is behind a number: articles, sentences with rule and score, what was left out and
     why.
 
     Exit code 1 if the number is 0.
+
+    --measure WHAT: What the number counts: articles, mentions, headline, body, stories, read (all
+        articles); and of what is left out: boilerplate (menus and teasers), doubtful (words that
+        may mean the company), paywalled, disallowed, refused, unreadable, corrected and kind (pages
+        that are not articles).
+    --beside NAME: Only articles that mention this company, too.
+    --least-sure: First the articles whose mentions have the lowest score, not the newest.
+    --offset: Leave out the first articles.
     """
     names = company_names_of([name for name in (company, beside) if name is not None], query)
     from newscrawl.answers.proof import number_proof
@@ -385,8 +323,7 @@ def proof(
     answer = proven.proof
     if query.output_format == "json":
         write_json(asdict(answer))
-        if not answer.number:
-            raise typer.Exit(1)
+        exit_if(not answer.number)
         return
     sources = query.source_names
     shown_as: dict[str, Callable[[object], str]] = {

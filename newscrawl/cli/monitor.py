@@ -19,17 +19,10 @@ from rich.text import Text
 
 from newscrawl import config, storage
 from newscrawl.answers.names import match_one
-from newscrawl.cli.arguments import (
-    DatabaseOption,
-    FormatOption,
-    InputError,
-    SlugsOption,
-    chosen_sources,
-    open_for_reading,
-    sources_by_slug,
-)
+from newscrawl.cli.arguments import Format, InputError, chosen_sources, sources_by_slug
 from newscrawl.cli.output import (
     Column,
+    exit_if,
     for_files,
     printable,
     render,
@@ -38,6 +31,8 @@ from newscrawl.cli.output import (
     terminal,
     write_json,
 )
+from newscrawl.items import Origin
+from newscrawl.text import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,26 +48,13 @@ METRICS_EXAMPLE = "Example: newscrawl metrics --serve 9108"
 MONITOR_EXAMPLE = "Example: newscrawl monitor --workers 4 (or, for cron: newscrawl monitor --once)"
 
 
-ConcurrencyOption = Annotated[
-    int, typer.Option("--workers", "-w", min=1, max=64, help="Sources crawled at a time.")
-]
-LogsOption = Annotated[
-    Path | None,
-    typer.Option(help="A folder for the log of each source.", file_okay=False, metavar="DIR"),
-]
-SettingOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", "-s", help="A setting for all crawls.", metavar="NAME=VALUE"),
-]
-
-
 def monitor(
-    workers: ConcurrencyOption = 2,
-    once: Annotated[bool, typer.Option("--once", help="Crawl what is due now, then end.")] = False,
-    source: SlugsOption = None,
-    logs: LogsOption = None,
-    setting: SettingOption = None,
-    database: DatabaseOption = None,
+    workers: Annotated[int, typer.Option(min=1, max=64)] = 2,
+    once: bool = False,
+    source: list[str] | None = None,
+    logs: Annotated[Path | None, typer.Option(file_okay=False)] = None,
+    setting: list[str] | None = None,
+    database: str | None = None,
 ) -> None:
     """Crawl every source when it is due, each in a process of its own, until stopped; report
     incidents, send alerts, and digests at the time of NEWSCRAWL_DIGEST.
@@ -82,9 +64,14 @@ def monitor(
     another. After SIGTERM or Ctrl-C, running crawls store their fetched pages and end.
 
     Exit code 1 if a crawl failed (with --once).
+
+    --workers, -w: Sources crawled at a time.
+    --once: Crawl what is due now, then end.
+    --source SLUG: Only this source, as in 'ft'; can be repeated.
+    --logs DIR: A folder for the log of each source.
+    setting --set, -s NAME=VALUE: A setting for all crawls.
     """
     from newscrawl.cli.database import retention_time
-    from newscrawl.items import Origin
     from newscrawl.monitoring.delivery import configured_channels
     from newscrawl.monitoring.health_checks import Inspector
     from newscrawl.monitoring.scheduler import MonitorPlan, same_host_sources
@@ -100,9 +87,7 @@ def monitor(
         try:
             logs.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(
-                f"--logs {logs}: {error.strerror}; name a folder that you may write to"
-            ) from error
+            raise InputError(f"--logs {logs}: {error.strerror}; name a writable folder") from error
     settings = crawl_settings(setting or ())
     command = CrawlCommand(
         environment={"NEWSCRAWL_DATABASE_URL": url},
@@ -142,8 +127,7 @@ def monitor(
             digests=config.NEWSCRAWL_DIGEST,
         )
         reschedule(store, [facts.slug for facts in chosen], schedule)
-        if _run(store, url, plan) and once:
-            raise typer.Exit(1)
+        exit_if(_run(store, url, plan) and once)
 
 
 def crawl_settings(texts: "Sequence[str]") -> dict[str, str]:
@@ -191,11 +175,7 @@ def _scheduled_digests(store: "Database") -> "Callable[[Callable[[], bool]], Non
 
 
 def _seconds(name: str) -> float:
-    """Return the setting's value; raise SettingError unless it is above 0."""
-    value = config.seconds(name, getattr(config, name))
-    if not value:
-        raise config.SettingError(f"{name}=0: must be above 0 seconds")
-    return value
+    return config.seconds(name, getattr(config, name), above_zero=True)
 
 
 def _log_to_stderr() -> None:
@@ -215,41 +195,39 @@ def _log_to_stderr() -> None:
 
 
 def metrics(
-    serve: Annotated[
-        int | None,
-        typer.Option(min=1, max=65535, help="Serve them over HTTP, until Ctrl-C.", metavar="PORT"),
-    ] = None,
-    address: Annotated[
-        str, typer.Option(help="Address to serve them at, with --serve.", metavar="IP")
-    ] = "127.0.0.1",
-    source: SlugsOption = None,
-    database: DatabaseOption = None,
+    store: "Database",
+    serve: Annotated[int | None, typer.Option(min=1, max=65535)] = None,
+    address: str = "127.0.0.1",
+    source: list[str] | None = None,
 ) -> None:
     """Print metrics in Prometheus' text format, or serve them.
 
     node_exporter's textfile collector reads the printed form. docs/operations.md lists the metrics.
+
+    --serve PORT: Serve them over HTTP, until Ctrl-C.
+    --address IP: Address to serve them at, with --serve.
+    --source SLUG: Only this source, as in 'ft'; can be repeated.
     """
     from newscrawl.monitoring.metrics import exposition, registry
 
-    with open_for_reading(database) as store:
-        slugs = slugs_of(source or (), store)
-        if serve is None:
-            sys.stdout.write(exposition(store, slugs))
-            return
-        from prometheus_client import start_http_server
+    slugs = slugs_of(source or (), store)
+    if serve is None:
+        sys.stdout.write(exposition(store, slugs))
+        return
+    from prometheus_client import start_http_server
 
-        try:
-            server, thread = start_http_server(serve, address, registry(store, slugs))
-        except OSError as error:
-            raise InputError(f"can't serve at {address}:{serve}: {error.strerror}") from error
-        from newscrawl.cli.output import write_note
+    try:
+        server, thread = start_http_server(serve, address, registry(store, slugs))
+    except OSError as error:
+        raise InputError(f"can't serve at {address}:{serve}: {error.strerror}") from error
+    from newscrawl.cli.output import write_note
 
-        write_note(f"Metrics at http://{address}:{serve}/metrics")
-        try:
-            threading.Event().wait()
-        except KeyboardInterrupt:
-            server.shutdown()
-            thread.join()
+    write_note(f"Metrics at http://{address}:{serve}/metrics")
+    try:
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        server.shutdown()
+        thread.join()
 
 
 _HEALTH_COLOURS = {
@@ -267,25 +245,13 @@ _MAX_NEXT = 3  # ours: the crawls that are due next, in one line of a terminal
 
 
 def status(
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Refresh every few seconds, until Ctrl-C.")
-    ] = False,
-    every: Annotated[
-        str,
-        typer.Option(help="Time between refreshes, with --watch, as in 5s or 2m.", metavar="TIME"),
-    ] = "5s",
-    everything: Annotated[
-        bool, typer.Option("--all", help="Also show sources with nothing to report.")
-    ] = False,
-    check: Annotated[
-        bool,
-        typer.Option(
-            "--check", help="Exit code 1 if something is wrong: an incident, or no worker."
-        ),
-    ] = False,
-    source: SlugsOption = None,
-    output_format: FormatOption = "table",
-    database: DatabaseOption = None,
+    store: "Database",
+    watch: bool = False,
+    every: str = "5s",
+    everything: bool = False,
+    check: bool = False,
+    source: list[str] | None = None,
+    output_format: Format = "table",
 ) -> None:
     """Show crawls that ran, run or are late, articles per hour, errors and gaps by source.
 
@@ -294,6 +260,12 @@ def status(
     quarantined revisions. docs/operations.md explains the health of a source.
 
     Exit code 1 if no source was ever crawled.
+
+    --watch: Refresh every few seconds, until Ctrl-C.
+    --every TIME: Time between refreshes, with --watch, as in 5s or 2m.
+    everything --all: Also show sources with nothing to report.
+    --check: Exit code 1 if something is wrong: an incident, or no worker.
+    --source SLUG: Only this source, as in 'ft'; can be repeated.
     """
     if watch and output_format != "table":
         raise InputError(
@@ -303,12 +275,11 @@ def status(
     if pause < _MIN_REFRESH:
         raise InputError(f"--every {every}: must be {_MIN_REFRESH:g}s or longer")
     everything = everything or bool(source)  # a source that was named is always shown
-    with open_for_reading(database) as store:
-        slugs = slugs_of(source or (), store)
-        if watch:
-            refresh(lambda: _screen(_status(store, slugs), everything=everything), pause)
-            return
-        current = _status(store, slugs)
+    slugs = slugs_of(source or (), store)
+    if watch:
+        refresh(lambda: _screen(_status(store, slugs), everything=everything), pause)
+        return
+    current = _status(store, slugs)
     if output_format == "json":
         write_json(
             {
@@ -321,12 +292,7 @@ def status(
                 "workers": [asdict(worker) for worker in current.workers],
                 "sources": [_row(source) for source in current.sources],
                 "incidents": [
-                    {
-                        "source": incident.source,
-                        "kind": incident.kind,
-                        "note": incident.note,
-                        "opened_at": incident.opened_at,
-                    }
+                    {name: getattr(incident, name) for name in _OF_INCIDENTS}
                     for incident in current.incidents
                 ],
             }
@@ -335,11 +301,8 @@ def status(
         render([_row(source) for source in current.sources], _columns(current.moment), "csv")
     else:
         terminal().print(_screen(current, everything=everything))
-    crawled = any(source.last_start for source in current.sources)
-    if not crawled or (
-        check and (current.incidents or all(worker.silent for worker in current.workers))
-    ):
-        raise typer.Exit(1)
+    exit_if(not any(source.last_start for source in current.sources))
+    exit_if(check and (current.incidents or all(worker.silent for worker in current.workers)))
 
 
 def _status(database: "Database", slugs: Sequence[str] | None) -> "WatchStatus":
@@ -390,11 +353,11 @@ def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
         busy = sum(worker.running for worker in alive)
         slots = sum(worker.slots for worker in alive)
         hosts = len({worker.host for worker in alive})
-        text = f"{_number(len(alive), 'worker')} on {_number(hosts, 'machine')}: "
-        text += (
-            f"{busy} of {_number(slots, 'slot')} busy, {_number(current.queued, 'source')} queued"
+        workers = (
+            f"{count_of(len(alive), 'worker')} on {count_of(hosts, 'machine')}: "
+            f"{busy} of {count_of(slots, 'slot')} busy, {count_of(current.queued, 'source')} queued"
+            + (f"; {count_of(silent, 'worker')} not responding." if silent else ".")
         )
-        workers = text + (f"; {_number(silent, 'worker')} not responding." if silent else ".")
     parts: list[object] = [
         Text(f"Monitoring at {current.moment:%Y-%m-%d %H:%M:%S} UTC", style="bold"),
         Text(workers),
@@ -408,8 +371,8 @@ def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
         ),
     ]
     if number := sum(source.quarantined for source in current.sources):
-        note = f"{number:,} revision{' is' if number == 1 else 's are'} in the quarantine: "
-        parts.append(Text(f"{note}newscrawl articles --quarantined lists what was not applied."))
+        note = f"{count_of(number, 'revision')} {'is' if number == 1 else 'are'} in the quarantine"
+        parts.append(Text(f"{note}: newscrawl articles --quarantined lists what was not applied."))
     chosen = [
         source
         for source in current.sources
@@ -425,42 +388,25 @@ def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
         table = table_of([_row(source) for source in shown], columns)
         table.padding = (0, 1, 0, 0)
         parts.append(table)
-    if len(shown) < len(current.sources):
-        rest_note = _number(len(current.sources) - len(shown), "source")
-        rest_note += (
-            f" {'is' if rest_note.startswith('1 ') else 'are'} not shown (--all shows all)."
-        )
-        parts.append(Text(rest_note, style="dim"))
+    if number := len(current.sources) - len(shown):
+        note = f"{count_of(number, 'source')} {'is' if number == 1 else 'are'} not shown "
+        parts.append(Text(f"{note}(--all shows all).", style="dim"))
     if current.incidents:
         incident_columns = (
-            Column("since", show=lambda at: _ago(at, current.moment)),
+            Column("opened_at", "since", show=lambda at: _ago(at, current.moment)),
             Column("source", wide=True),
             Column("kind", "incident", wide=True),
             Column("note", "", wide=True),
         )
-        rows = [
-            {
-                "since": incident.opened_at,
-                "source": incident.source,
-                "kind": incident.kind,
-                "note": incident.note,
-            }
-            for incident in current.incidents[:_MAX_ROWS]
-        ]
-        parts.append(table_of(rows, incident_columns))
+        parts.append(table_of(current.incidents[:_MAX_ROWS], incident_columns))
     return Group(*parts)  # type: ignore[arg-type]
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _columns(moment: datetime) -> "tuple[Column, ...]":
     return (
         Column("source", wide=True),
         Column(
-            "health",
-            show=lambda value: Text(_words(str(value)), style=_HEALTH_COLOURS[str(value)]),
+            "health", show=lambda value: Text(_words(str(value)), style=_HEALTH_COLOURS[str(value)])
         ),
         Column("last_start", "crawled", show=lambda at: _ago(at, moment)),
         Column("new_hour", "1 h", number=True),
@@ -472,6 +418,7 @@ def _columns(moment: datetime) -> "tuple[Column, ...]":
     )
 
 
+_OF_INCIDENTS = ("source", "kind", "note", "opened_at")
 _FOR_PROGRAMS = (
     "name",
     "reason",

@@ -74,21 +74,16 @@ def for_files(*keys: str) -> list[Column]:
     return [Column(key, table=False) for key in keys]
 
 
-def show(
-    rows: Sequence[Any],
-    row: type,
-    output_format: ExportFormat,
-    *,
-    title: str = "",
-    note: str = "",
-    without: Collection[str] = (),
-) -> None:
+def show(rows: Sequence[Any], row: type, output_format: ExportFormat, note: str = "") -> None:
     """Write the rows of a question in the columns that their dataclass declares."""
-    render(records_of(rows), columns_of(row, without), output_format, title=title, note=note)
+    render(records_of(rows), columns_of(row), output_format, note=note)
 
 
-def columns_of(row: type, without: Collection[str] = ()) -> list[Column]:
-    """Return a column for each field of a row, and for each field of the rows in it."""
+def columns_of(
+    row: type, without: Collection[str] = (), shown: Mapping[str, str] | None = None
+) -> list[Column]:
+    """Return a column for each field of a row, and for each field of the rows in it; with `shown`,
+    which has headings by keys, a table has these alone."""
     from newscrawl.storage.queries.questions import column_of, type_of
 
     columns: list[Column] = []
@@ -118,6 +113,11 @@ def columns_of(row: type, without: Collection[str] = ()) -> list[Column]:
                     table=where == "table",
                 )
             )
+    if shown is not None:
+        columns = [
+            replace(column, heading=shown.get(column.key, ""), table=column.key in shown)
+            for column in columns
+        ]
     return columns
 
 
@@ -135,8 +135,10 @@ def render(
     *,
     title: str = "",
     note: str = "",
+    most: int | None = None,
 ) -> None:
-    """Write the rows to standard output; `title` and `note` go with a table only."""
+    """Write the rows to standard output; `title` and `note` go with a table only, which has at
+    `most` so many rows."""
     from newscrawl.templating import spreadsheet_text
 
     records = [{column.key: column.value(row) for column in columns} for row in rows]
@@ -157,15 +159,13 @@ def render(
     elif output_format == "parquet":
         if sys.stdout.isatty():
             raise InputError("parquet is for files: add > FILE.parquet to the command")
-        try:
-            import pyarrow
-            from pyarrow import parquet
-        except ModuleNotFoundError as error:
-            raise InputError(
-                "parquet needs a library that is not installed: pip install 'newscrawl[parquet]'"
-            ) from error
+        import pyarrow
+        from pyarrow import parquet
+
         parquet.write_table(pyarrow.Table.from_pylist(records), sys.stdout.buffer)
     else:
+        if most is not None and len(records) > most:
+            records, note = records[:most], f"{note}; the first {most} shown"
         console = terminal()
         # Not as the table's title and caption, which would be broken to the table's width.
         if title:
@@ -219,11 +219,17 @@ def write_note(message: str) -> None:
     sys.stderr.write(printable(message) + "\n")
 
 
+def exit_if(failed: object, note: str = "") -> None:
+    """Write the note and exit with code 1 if something failed."""
+    if failed:
+        if note:
+            write_note(note)
+        raise typer.Exit(1)
+
+
 def exit_without(answer: object, note: str) -> None:
     """Write the note and exit with code 1 if nothing was found."""
-    if not answer:
-        write_note(note)
-        raise typer.Exit(1)
+    exit_if(not answer, note)
 
 
 def printable(text: str) -> str:
@@ -254,9 +260,7 @@ def table_of(rows: Iterable[Any], columns: Sequence[Column]) -> Table:
     """Return the rows as a table for a terminal."""
     shown = [column for column in columns if column.table]
     table = Table(
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        show_header=any(column.words for column in shown),
+        box=box.SIMPLE_HEAD, pad_edge=False, show_header=any(column.words for column in shown)
     )
     for column in shown:
         table.add_column(

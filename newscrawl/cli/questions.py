@@ -14,16 +14,15 @@ from typer.core import TyperCommand
 
 from newscrawl import answers
 from newscrawl.cli.arguments import (
+    SHARED,
     Command,
     CommandGroup,
-    CompanyOption,
-    LimitOption,
     QueryContext,
     company_names_of,
-    company_option,
+    complete_company,
+    declared,
     takes_companies,
-    takes_database,
-    takes_scope,
+    takes_query,
 )
 from newscrawl.cli.output import exit_without, show
 
@@ -32,12 +31,18 @@ if TYPE_CHECKING:
 
 # The options of parameters, by their names; others take what their annotation says.
 _OPTIONS: dict[str, Any] = {
-    "company": CompanyOption,
+    "company": SHARED["company"],
+    "limit": SHARED["limit"],
     "companies": Annotated[
         list[str],
-        company_option("Two or more companies, groups or saved queries.", "--company", "-c"),
+        typer.Option(
+            "--company",
+            "-c",
+            help="Two or more companies, groups or saved queries.",
+            metavar="NAME",
+            autocompletion=complete_company,
+        ),
     ],
-    "limit": LimitOption,
     "offset": Annotated[int, typer.Option(min=0, help="Leave out the first rows.")],
     "least": Annotated[int, typer.Option(min=1, help="Minimum number of articles.")],
     "stories": Annotated[bool, typer.Option("--stories", help="Also count stories.")],
@@ -82,9 +87,7 @@ class Questions(CommandGroup):
 
 
 app = typer.Typer(
-    cls=Questions,
-    help="Ask any question, each as a table or for programs.",
-    no_args_is_help=True,
+    cls=Questions, help="Ask any question, each as a table or for programs.", no_args_is_help=True
 )
 
 
@@ -111,7 +114,7 @@ def _typer_command(question: "Question") -> TyperCommand:
     required = [each.name for each in question.parameters.values() if each.default is each.empty]
     example = "".join(_EXAMPLES.get(parameter, "") for parameter in required)
     single.command(name, cls=Command, epilog=f"Example: newscrawl ask {name}{example}")(
-        _command(question)
+        declared(_command(question))
     )
     command = typer.main.get_command(single)
     assert isinstance(command, TyperCommand)  # noqa: S101 - one command alone makes no group
@@ -144,10 +147,10 @@ def _command(question: "Question") -> Callable[..., None]:
     sentence = sentence.replace("of the scope", "of the period and sources chosen")
     ask.__doc__ = f"{sentence}\n\nThe exit code is 1 if the answer is empty."
     if "scope" not in question.parameters:
-        return takes_database(ask)
+        return takes_query(ask, scope=False)
     if _is_about_companies(question):
         return takes_companies(ask, always_read="registered_companies" in question.filled_in)
-    return takes_scope(ask)
+    return takes_query(ask)
 
 
 def _is_about_companies(question: "Question") -> bool:

@@ -5,20 +5,17 @@ from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
-
-import typer
+from typing import TYPE_CHECKING, Literal
 
 from newscrawl.answers.names import match_one
 from newscrawl.cli.arguments import (
     InputError,
     QueryContext,
     company_names_of,
-    company_option,
     parse_day,
     takes_companies,
 )
-from newscrawl.cli.output import write_file, write_note
+from newscrawl.cli.output import exit_if, write_file, write_note
 
 if TYPE_CHECKING:
     from newscrawl.storage.queries import Scope
@@ -26,46 +23,15 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: newscrawl report -c Siemens -c Bosch --period last-month -o report.html"
 ReportFormat = Literal["html", "xlsx"]
 
-CompaniesToReport = Annotated[
-    list[str] | None,
-    company_option(
-        "A company, by name or alias, a group or a saved query; may be repeated.", "--company", "-c"
-    ),
-]
-EachOption = Annotated[
-    str | None,
-    typer.Option(
-        "--each-of",
-        help="A group of your companies file, and each of its companies.",
-        metavar="NAME",
-    ),
-]
-PeriodOption = Annotated[
-    str | None,
-    typer.Option(
-        help="this-week, this-month, last-week, last-month, last-quarter, last-year, or 30d for "
-        "the last thirty days; else last-month.",
-        metavar="PERIOD",
-    ),
-]
-OutputOption = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="File to write; else standard output.", metavar="FILE"),
-]
-ReportFormatOption = Annotated[
-    ReportFormat | None,
-    typer.Option("--format", "-f", help="A page to print, or a workbook; else as FILE ends."),
-]
-
 
 @partial(takes_companies, always_read=True)
 def report(
     query: QueryContext,
-    company: CompaniesToReport = None,
-    each_of: EachOption = None,
-    period: PeriodOption = None,
-    output: OutputOption = None,
-    output_format: ReportFormatOption = None,
+    company: list[str] | None = None,
+    each_of: str | None = None,
+    period: str | None = None,
+    output: Path | None = None,
+    output_format: ReportFormat | None = None,
 ) -> None:
     """Report on one to six companies: key figures with their change and its significance, curves,
     share of voice, top stories with excerpts, sources, coverage and method.
@@ -74,6 +40,13 @@ def report(
     and prints well; XLSX has tables and charts.
 
     Exit code 1 if nothing was crawled in the period.
+
+    --company, -c NAME: A company, by name or alias, a group or a saved query; may be repeated.
+    --each-of NAME: A group of your companies file, and each of its companies.
+    --period PERIOD: this-week, this-month, last-week, last-month, last-quarter, last-year, or 30d
+        for the last thirty days; else last-month.
+    --output, -o FILE: File to write; else standard output.
+    output_format --format, -f: A page to print, or a workbook; else as FILE ends.
     """
     from newscrawl.reports import article_table, make_report, report_file
 
@@ -92,12 +65,11 @@ def report(
     if not names:
         raise InputError("a report on which companies? give -c NAME, or --each-of GROUP")
     document = make_report(query.database, names, replace(query.scope, since=first, until=last))
-    if document.reading.completeness.level == "none":
-        write_note(
-            f"No source was crawled from {document.scope.since} to {document.scope.until}: choose "
-            "other days by --period or --since."
-        )
-        raise typer.Exit(1)
+    exit_if(
+        document.reading.completeness.level == "none",
+        f"No source was crawled from {document.scope.since} to {document.scope.until}: choose "
+        "other days by --period or --since.",
+    )
     articles = article_table(query.database, names, document.scope) if kind == "xlsx" else None
     write_file(report_file(document, kind, articles), output)
     if output:

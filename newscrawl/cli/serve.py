@@ -4,69 +4,42 @@ import ipaddress
 import os
 import socket
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from newscrawl import config, storage
-from newscrawl.cli.arguments import (
-    DatabaseOption,
-    FormatOption,
-    InputError,
-    open_for_reading,
-    source_catalog,
-)
-from newscrawl.cli.output import Column, exit_without, render, write_line, write_note
+from newscrawl.cli.arguments import Format, InputError, source_catalog
+from newscrawl.cli.output import Column, exit_if, exit_without, render, write_line, write_note
+
+if TYPE_CHECKING:
+    from newscrawl.storage import Database
 
 EXAMPLE = "Example: newscrawl serve --port 8300"
 
 HOST, PORT = "127.0.0.1", 8300
 
 
-TokenOption = Annotated[
-    str | None,
-    typer.Option(
-        envvar="NEWSCRAWL_SERVE_TOKEN",
-        help="The secret that visitors must enter; needed if other machines have access.",
-        metavar="SECRET",
-    ),
-]
-AllowHostOption = Annotated[
-    list[str] | None,
-    typer.Option(help="A further host name that requests may use.", metavar="NAME"),
-]
-ArchiveOption = Annotated[
-    Path | None,
-    typer.Option(
-        envvar="NEWSCRAWL_ARCHIVE",
-        help="A folder of WARC files with the crawled pages, to explain extraction from.",
-        metavar="FOLDER",
-    ),
-]
-EditedCompaniesOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--companies",
-        envvar="NEWSCRAWL_COMPANIES",
-        help="A companies file of your own, to edit on the registry's page.",
-        metavar="FILE",
-    ),
-]
-
-
 def serve(
-    host: Annotated[str, typer.Option(help="The address to listen on.", metavar="ADDRESS")] = HOST,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = PORT,
-    token: TokenOption = None,
-    allow_host: AllowHostOption = None,
-    archive: ArchiveOption = None,
-    database: DatabaseOption = None,
-    companies: EditedCompaniesOption = None,
+    host: str = HOST,
+    port: Annotated[int, typer.Option(min=0, max=65535)] = PORT,
+    token: Annotated[str | None, typer.Option(envvar="NEWSCRAWL_SERVE_TOKEN")] = None,
+    allow_host: list[str] | None = None,
+    archive: Path | None = None,
+    database: str | None = None,
+    companies: Path | None = None,
 ) -> None:
     """Serve the dashboard: companies in the news with charts, articles, sources and search.
 
     It listens on this machine only, unless --host names another address. Programs get the same
     answers at /api, described at /api/openapi.json.
+
+    --host ADDRESS: The address to listen on.
+    --port: 0 takes any free one.
+    --token SECRET: The secret that visitors must enter; needed if other machines have access.
+    --allow-host NAME: A further host name that requests may use.
+    --archive FOLDER: A folder of WARC files with the crawled pages, to explain extraction from.
+    --companies FILE: A companies file of your own, to edit on the registry's page.
     """
     import uvicorn
 
@@ -161,42 +134,38 @@ tokens = typer.Typer(
     help="Give people and programs the right to read or to edit in the dashboard.",
     no_args_is_help=True,
 )
-_NameArgument = Annotated[str, typer.Argument(help="Whose token it is, as in 'ann'.")]
-_RightOption = Annotated[
-    Literal["read", "edit"],
-    typer.Option(help="read: see everything; edit: also correct, decide and change the registry."),
-]
 _MAX_NAME = 60
 
 
 @tokens.command(epilog="Example: newscrawl tokens add ann --right edit")
-def add(name: _NameArgument, right: _RightOption = "read", database: DatabaseOption = None) -> None:
+def add(store: "Database", name: str, right: Literal["read", "edit"] = "read") -> None:
     """Make a token and write it to standard output, once: only its hash is stored.
 
     As soon as there is a token, the dashboard asks everybody for one. Corrections and changes of
     the registry carry the token's name.
+
+    name: Whose token it is, as in 'ann'.
+    --right: read: see everything; edit: also correct, decide and change the registry.
     """
     from newscrawl.storage.tokens import add_token
 
     name = name.strip()
     if not name or len(name) > _MAX_NAME or not name.isprintable():
         raise InputError(f"{name!r} can't be a name: write up to {_MAX_NAME} letters, as in ann")
-    with open_for_reading(database) as store:
-        secret = add_token(store, name, right)
+    secret = add_token(store, name, right)
     write_note(f"{name} may {right}. This is the token, which is shown only now:")
     write_line(secret)
 
 
 @tokens.command("list", epilog="Example: newscrawl tokens list --format json")
-def list_all(output_format: FormatOption = "table", database: DatabaseOption = None) -> None:
+def list_all(store: "Database", output_format: Format = "table") -> None:
     """List the tokens by name, with their rights, also those that were revoked.
 
     Exit code 1 if there are none.
     """
     from newscrawl.storage.tokens import list_tokens
 
-    with open_for_reading(database) as store:
-        tokens = list_tokens(store)
+    tokens = list_tokens(store)
     columns = (
         Column("name", wide=True),
         Column("right"),
@@ -208,15 +177,15 @@ def list_all(output_format: FormatOption = "table", database: DatabaseOption = N
 
 
 @tokens.command(epilog="Example: newscrawl tokens revoke ann")
-def revoke(name: _NameArgument, database: DatabaseOption = None) -> None:
+def revoke(store: "Database", name: str) -> None:
     """Revoke a token at once, also in browsers that are signed in. Its name can't be used again.
 
     Exit code 1 if no token of this name is in use.
+
+    name: Whose token it is, as in 'ann'.
     """
     from newscrawl.storage.tokens import revoke_token
 
-    with open_for_reading(database) as store:
-        revoked = revoke_token(store, name)
+    revoked = revoke_token(store, name)
     write_note(f"{name}: {'revoked' if revoked else 'no token of this name is in use'}.")
-    if not revoked:
-        raise typer.Exit(1)
+    exit_if(not revoked)

@@ -2,9 +2,11 @@
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from datetime import MAXYEAR, datetime
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,17 +17,9 @@ from rich.text import Text
 from newscrawl import config, storage
 from newscrawl.answers.names import match_one
 from newscrawl.cli.arguments import (
-    DatabaseOption,
     Format,
-    FormatOption,
     InputError,
-    OwnSourcesOption,
-    PrivateOption,
-    SinceOption,
-    SourceOption,
-    UntilOption,
     chosen_sources,
-    complete_source,
     open_for_reading,
     own_sources,
     own_sources_file,
@@ -34,9 +28,11 @@ from newscrawl.cli.arguments import (
     sources_by_slug,
 )
 from newscrawl.cli.output import (
+    MAX_ROWS,
     WIDE,
     Column,
     columns_of,
+    exit_if,
     exit_without,
     for_files,
     format_day,
@@ -50,10 +46,12 @@ from newscrawl.cli.output import (
     write_json,
     write_note,
 )
+from newscrawl.text import count_of
 
 if TYPE_CHECKING:
     from newscrawl.sources import Source
     from newscrawl.sources.discovery import FoundListings
+    from newscrawl.storage import Database
     from newscrawl.storage.source_stats import Checkup, LastCheckup
 
 
@@ -76,20 +74,19 @@ _COVERAGE_COLOURS = {
 
 @app.command("list", epilog="Example: newscrawl sources list --country de")
 def list_sources(
-    country: Annotated[
-        str | None, typer.Option(help="Only this country, as in 'de'.", metavar="CODE")
-    ] = None,
-    language: Annotated[
-        str | None, typer.Option(help="Only sites in this language, as in 'en'.", metavar="CODE")
-    ] = None,
-    own: Annotated[
-        bool, typer.Option("--own", help="Only the sites in your own sources file.")
-    ] = False,
-    output_format: FormatOption = "table",
-    sources: OwnSourcesOption = None,
-    database: DatabaseOption = None,
+    country: str | None = None,
+    language: str | None = None,
+    own: bool = False,
+    output_format: Format = "table",
+    sources: Path | None = None,
+    database: str | None = None,
 ) -> None:
-    """List the sites for `scrapy crawl SLUG`, and the result of their last check."""
+    """List the sites for `scrapy crawl SLUG`, and the result of their last check.
+
+    --country CODE: Only this country, as in 'de'.
+    --language CODE: Only sites in this language, as in 'en'.
+    --own: Only the sites in your own sources file.
+    """
     chosen = [
         source
         for source in (own_sources(sources) if own else sources_by_slug(sources).values())
@@ -121,15 +118,15 @@ def list_sources(
 
 @app.command(epilog="Example: newscrawl sources show ft")
 def show(
-    slug: Annotated[
-        str,
-        typer.Argument(help="The site's short name, as in 'ft'.", autocompletion=complete_source),
-    ],
-    output_format: FormatOption = "table",
-    sources: OwnSourcesOption = None,
-    database: DatabaseOption = None,
+    slug: str,
+    output_format: Format = "table",
+    sources: Path | None = None,
+    database: str | None = None,
 ) -> None:
-    """Show a site with its feeds and sitemaps, and the result of its last check."""
+    """Show a site with its feeds and sitemaps, and the result of its last check.
+
+    slug: The site's short name, as in 'ft'.
+    """
     registry = sources_by_slug(sources)
     source = registry[match_one(slug, list(registry), "source", "newscrawl sources list")]
     record = {
@@ -143,25 +140,37 @@ def show(
     if output_format == "json":
         write_json(record)
         return
-    show_facts(record, output_format, _lines)
+
+    def lines(value: object) -> str:
+        if isinstance(value, datetime):
+            return format_day(value)
+        text = "–" if value is None else value
+        return "\n".join(text) if isinstance(text, tuple) else str(text)
+
+    show_facts(record, output_format, lines)
 
 
 @app.command(epilog="Example: newscrawl sources coverage --since 7d")
 def coverage(
-    since: SinceOption = None,
-    until: UntilOption = None,
-    source: SourceOption = None,
-    output_format: FormatOption = "table",
-    database: DatabaseOption = None,
+    store: "Database",
+    since: str | None = None,
+    until: str | None = None,
+    source: str | None = None,
+    each_day: bool = False,
+    output_format: Format = "table",
 ) -> None:
     """Show how each source was crawled on each day: ok, blocked, failed, not crawled.
 
+    A table has a row for each source, unless --days or --source is given; csv and json have one
+    for each day.
+
     Exit code 1 if no crawl is known.
+
+    each_day --days: A row for each day of each source.
     """
-    with open_for_reading(database) as store:
-        scope = scope_of(store, since=since, until=until, source=source)
-        days = storage.queries.coverage(store, scope=scope)
-        names = storage.queries.source_names(store)
+    scope = scope_of(store, since=since, until=until, source=source)
+    days = storage.queries.coverage(store, scope=scope)
+    names = storage.queries.source_names(store)
 
     def coloured(state: object) -> Text:
         word = str(state or "not crawled")
@@ -171,11 +180,30 @@ def coverage(
         replace(column, show=coloured) if column.key == "state" else column
         for column in columns_of(storage.queries.CoverageDay)
     ]
-    rows = records_of(days)
+    rows, note, most = records_of(days), "", None
     if output_format == "table":
-        columns = [*source_columns(), *columns[1:]]
         rows = [{**row, "name": names.get(str(row["source"]))} for row in rows]
-    render(rows, columns, output_format, title="Coverage")
+        columns = [*source_columns(), *columns[1:]]
+    if output_format == "table" and not (each_day or source):
+        by_source = [list(group) for _, group in groupby(rows, itemgetter("source"))]
+        rows = []
+        for group in by_source:
+            others = [row["state"] or "not crawled" for row in group if row["state"] != "ok"]
+            numbers = {"days": len(group), "ok": len(group) - len(others), "else": _counts(others)}
+            rows.append({**group[-1], **numbers})
+        columns = [
+            *source_columns(),
+            Column("days", number=True),
+            Column("ok", number=True),
+            Column("else", wide=True),
+            Column("state", "last", show=coloured),
+            Column("note", wide=True),
+        ]
+        rows.sort(key=lambda row: (row["ok"] == row["days"], str(row["source"])))
+        note = f"{count_of(len(rows), 'source')}, those with days that are not ok first; --days "
+        note += "shows each day"
+        most = MAX_ROWS
+    render(rows, columns, output_format, title="Coverage", note=note, most=most)
     exit_without(days, "No crawl is recorded there.")
 
 
@@ -204,49 +232,19 @@ def _checkup(last: "LastCheckup | None") -> dict[str, object]:
     return {name: getattr(last, name, None) for name in names}
 
 
-def _lines(value: object) -> str:
-    if isinstance(value, datetime):
-        return format_day(value)
-    return "\n".join(value) if isinstance(value, tuple) else str("–" if value is None else value)
-
-
-SlugOption = Annotated[
-    str | None, typer.Option(help="Its short name; else made from its host.", metavar="SLUG")
-]
-SiteCountryOption = Annotated[
-    str | None, typer.Option(help="Its country, as in 'de'.", metavar="CODE")
-]
-SiteLanguagesOption = Annotated[
-    list[str] | None,
-    typer.Option(help="Its language, as in 'de'; can be repeated.", metavar="CODE"),
-]
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the result and write nothing.")]
-SourcesOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--sources",
-        envvar="NEWSCRAWL_SOURCES",
-        help="The sources file to write to; else sources.csv in this folder.",
-        metavar="FILE",
-    ),
-]
-
-
 @app.command(
     epilog="Example: newscrawl sources add https://www.harbour-courier.example/ --country gb"
 )
 def add(
-    url: Annotated[
-        str, typer.Argument(help="The site's home page, or a page or feed of it.", metavar="URL")
-    ],
-    slug: SlugOption = None,
-    name: Annotated[str | None, typer.Option(help="Its name; else from its home page.")] = None,
-    country: SiteCountryOption = None,
-    language: SiteLanguagesOption = None,
-    dry_run: DryRunOption = False,
-    allow_private: PrivateOption = False,
-    output_format: FormatOption = "table",
-    sources: SourcesOption = None,
+    url: str,
+    slug: str | None = None,
+    name: str | None = None,
+    country: str | None = None,
+    language: list[str] | None = None,
+    dry_run: bool = False,
+    allow_private: bool = False,
+    output_format: Format = "table",
+    sources: Path | None = None,
 ) -> None:
     """Add a site to your own sources file.
 
@@ -256,6 +254,14 @@ def add(
     article leads to its site; a feed whose address is given is the only one that is added.
 
     Exit code 2 if the site can't be visited or is already registered.
+
+    url URL: The site's home page, or a page or feed of it.
+    --slug SLUG: Its short name; else made from its host.
+    --name: Its name; else from its home page.
+    --country CODE: Its country, as in 'de'.
+    --language CODE: Its language, as in 'de'; can be repeated.
+    --dry-run: Show the result and write nothing.
+    --sources FILE: The sources file to write to; else sources.csv in this folder.
     """
     from newscrawl.sources.discovery import find_source
     from newscrawl.sources.registry import OWN_FILE, add_source
@@ -314,10 +320,7 @@ def _show_found(
         Column("kind"),
         Column("url", wide=True),
         Column("entries", number=True),
-        Column(
-            "newest",
-            show=lambda moment: f"{moment:%Y-%m-%d}" if moment else "–",
-        ),
+        Column("newest", show=lambda moment: f"{moment:%Y-%m-%d}" if moment else "–"),
         Column("found", table=False),
     )
     sections = [{"kind": "section", "url": url, "found": "home page"} for url in source.sections]
@@ -343,21 +346,12 @@ _CHECK_COLOURS = {
 
 @app.command(epilog="Example: newscrawl sources check ft bbc-news")
 def check(
-    slug: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Short names of sites; else all that are active.",
-            metavar="[SLUG]...",
-            autocompletion=complete_source,
-        ),
-    ] = None,
-    country: Annotated[
-        str | None, typer.Option(help="Only sites of this country, as in 'de'.", metavar="CODE")
-    ] = None,
-    workers: Annotated[int, typer.Option(min=1, max=64, help="Sites visited at a time.")] = 16,
-    output_format: FormatOption = "table",
-    database: DatabaseOption = None,
-    sources: OwnSourcesOption = None,
+    slug: Annotated[list[str] | None, typer.Argument()] = None,
+    country: str | None = None,
+    workers: Annotated[int, typer.Option(min=1, max=64)] = 16,
+    output_format: Format = "table",
+    database: str | None = None,
+    sources: Path | None = None,
 ) -> None:
     """Visit sites, and report which of them can be crawled.
 
@@ -368,6 +362,10 @@ def check(
     them.
 
     Exit code 1 if a site is neither reachable nor moved.
+
+    slug [SLUG]...: Short names of sites; else all that are active.
+    --country CODE: Only sites of this country, as in 'de'.
+    --workers: Sites visited at a time.
     """
     from newscrawl.sources.visits import Fetcher
 
@@ -387,16 +385,11 @@ def check(
         progress("visiting", len(chosen)) as step,
     ):
         checks = check_and_record(
-            store,
-            chosen,
-            fetcher,
-            workers=workers,
-            on_result=lambda health: step(health.slug),
+            store, chosen, fetcher, workers=workers, on_result=lambda health: step(health.slug)
         )
     _show_checks(checks, output_format)
-    if bad := sum(not health.is_healthy for health in checks):
-        write_note(f"{bad} of {len(checks)} sites can't be crawled as they are.")
-        raise typer.Exit(1)
+    bad = sum(not health.is_healthy for health in checks)
+    exit_if(bad, f"{bad} of {len(checks)} sites can't be crawled as they are.")
 
 
 def _show_checks(checks: "Sequence[Checkup]", output_format: Format) -> None:
@@ -408,9 +401,13 @@ def _show_checks(checks: "Sequence[Checkup]", output_format: Format) -> None:
         Column("note", wide=True),
         *for_files("listings", "working", "moved_to"),
     )
-    counts = Counter(health.state for health in checks)
-    note = ", ".join(f"{count} {state}" for state, count in counts.most_common())
-    render(checks, columns, output_format, note=note)
+    render(checks, columns, output_format, note=_counts(health.state for health in checks))
+
+
+def _counts(states: Iterable[object]) -> str:
+    """Return how often each state occurs, as in "2 failed, 1 not crawled"."""
+    numbers = Counter(states).most_common()
+    return ", ".join(f"{number} {state}".replace("_", " ") for state, number in numbers)
 
 
 def state_text(value: object) -> "Text":

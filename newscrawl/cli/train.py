@@ -14,21 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from newscrawl.answers.names import match_one
-from newscrawl.cli.arguments import (
-    ClusterOption,
-    CorpusOption,
-    Format,
-    FormatOption,
-    InputError,
-    LangsOption,
-    PrivateOption,
-    SetsOption,
-    corpus_from,
-    open_workers,
-    takes_options,
-)
+from newscrawl.cli.arguments import Format, InputError, corpus_from, open_workers
 from newscrawl.cli.extract import read_page
-from newscrawl.cli.output import Column, progress, render, write_note
+from newscrawl.cli.output import Column, exit_if, progress, render, write_note
 
 if TYPE_CHECKING:
     from newscrawl.cluster import Workers
@@ -43,46 +31,46 @@ EXAMPLE = "Example: newscrawl train --corpus corpus --populations 3"
 
 @dataclass(frozen=True, slots=True)
 class _PageOptions:
-    """The pages to learn from."""
+    """The pages to learn from.
 
-    corpus: CorpusOption = None
-    sets: SetsOption = None
-    langs: LangsOption = None
-    page_types: Annotated[
-        list[str] | None,
-        typer.Option("--page-type", help="Pages of this type, may be repeated; else articles."),
-    ] = None
-    cluster: ClusterOption = None
+    page_types --page-type: Pages of this type, may be repeated; else articles.
+    """
+
+    corpus: Path | None = None
+    sets: list[str] | None = None
+    langs: list[str] | None = None
+    page_types: list[str] | None = None
+    cluster: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _LimitsOptions:
-    """The limits to learn, and the swarm that learns them."""
+    """The limits to learn, and the swarm that learns them.
 
-    profile: Annotated[
-        Literal["html5", "2007"], typer.Option(help="which elements end a block.")
-    ] = "html5"
-    unspaced: Annotated[
-        bool,
-        typer.Option(
-            "--unspaced", help="Limits of their own for Chinese, Japanese, Thai and the like."
-        ),
-    ] = False
-    run: Annotated[
-        Literal["equal", "cognition"],
-        typer.Option(help="run of Figure 3; tau and phi are 2 and 2, or 2.5 and 1.5."),
-    ] = "equal"
-    tau: Annotated[float | None, typer.Option(help="cognitive component.")] = None
-    phi: Annotated[float | None, typer.Option(help="social component.")] = None
-    omega: Annotated[float, typer.Option(help="inertia; close to 1 in the paper.")] = 0.7
-    largest_step: Annotated[
-        float,
-        typer.Option(help="bound of a step, in shares of a range; 0 for none, as in the paper."),
-    ] = 0.1
-    particles: Annotated[int, typer.Option(min=1, help="particles of a population.")] = 100
-    generations: Annotated[int, typer.Option(min=0, help="generations of a population.")] = 100
-    populations: Annotated[int, typer.Option(min=1, help="populations, a seed each.")] = 1
-    force: Annotated[bool, typer.Option("--force", help="Overwrite even better ones.")] = False
+    --profile: which elements end a block.
+    --unspaced: Limits of their own for Chinese, Japanese, Thai and the like.
+    --run: run of Figure 3; tau and phi are 2 and 2, or 2.5 and 1.5.
+    --tau: cognitive component.
+    --phi: social component.
+    --omega: inertia; close to 1 in the paper.
+    --largest-step: bound of a step, in shares of a range; 0 for none, as in the paper.
+    --particles: particles of a population.
+    --generations: generations of a population.
+    --populations: populations, a seed each.
+    --force: Overwrite even better ones.
+    """
+
+    profile: Literal["html5", "2007"] = "html5"
+    unspaced: bool = False
+    run: Literal["equal", "cognition"] = "equal"
+    tau: float | None = None
+    phi: float | None = None
+    omega: float = 0.7
+    largest_step: float = 0.1
+    particles: Annotated[int, typer.Option(min=1)] = 100
+    generations: Annotated[int, typer.Option(min=0)] = 100
+    populations: Annotated[int, typer.Option(min=1)] = 1
+    force: bool = False
 
     def plan(self, seed: int) -> "Plan":
         from newscrawl.training.limits import FIGURE_3, Plan
@@ -103,19 +91,19 @@ class _LimitsOptions:
 
 @dataclass(frozen=True, slots=True)
 class _FitOptions:
-    """How to fit and score the limits, and where to write them."""
+    """How to fit and score the limits, and where to write them.
 
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the first population.")] = 0
-    split_seed: Annotated[int, typer.Option(min=0, help="Which sites are for testing.")] = 0
-    folds: Annotated[
-        int | None,
-        typer.Option(min=2, help="No file: score by folds of sites, all of them unseen."),
-    ] = None
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="File to write; else ours.", metavar="FILE"),
-    ] = None
-    form: FormatOption = "table"
+    --seed: Seed of the first population.
+    --split-seed: Which sites are for testing.
+    --folds: No file: score by folds of sites, all of them unseen.
+    -o, --output FILE: File to write; else ours.
+    """
+
+    seed: Annotated[int, typer.Option(min=0)] = 0
+    split_seed: Annotated[int, typer.Option(min=0)] = 0
+    folds: Annotated[int | None, typer.Option(min=2)] = None
+    output: Path | None = None
+    form: Format = "table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +116,6 @@ class _Pages:
     workers: "Workers"
 
 
-@takes_options
 def train(*, pages: _PageOptions, limits: _LimitsOptions, fit: _FitOptions) -> None:
     """Learn the eight limits of FE with a swarm, on 70 % of the sites, and test on the others.
 
@@ -164,7 +151,7 @@ def _learn(pages: _Pages, plan: "Plan", options: _FitOptions, *, force: bool) ->
         check_better,
         learn,
         read_limits,
-        score_on,
+        score_limits,
         write_limits,
     )
 
@@ -190,7 +177,8 @@ def _learn(pages: _Pages, plan: "Plan", options: _FitOptions, *, force: bool) ->
     path = options.output or LIMITS_FILE
     if not force:
         limits = read_limits(path, plan.name)
-        check_better(fit, None if limits is None else score_on(split.test, vectors, limits), path)
+        test = [vectors[page] for page in split.test]
+        check_better(fit, None if limits is None else score_limits(test, limits), path)
     words = (Path(word).name if "/" in word else word for word in sys.argv[1:])
     origin = Origin(
         corpus.name,
@@ -201,8 +189,7 @@ def _learn(pages: _Pages, plan: "Plan", options: _FitOptions, *, force: bool) ->
     )
     write_limits(path, plan, fit, origin)
     write_note(f"{path}: limits of {plan.name} written")
-    if fit.interrupted:
-        raise typer.Exit(1)
+    exit_if(fit.interrupted)
 
 
 def _read_vectors(pages: _Pages, plan: "Plan") -> "Vectors":
@@ -236,9 +223,7 @@ def _cross_validate(pages: _Pages, plan: "Plan", options: _FitOptions, folds: in
     ]
     vectors = _read_vectors(pages, plan)
     with _swarm(plan, f"{folds} folds", folds) as on_generation:
-        scores = cross_validate(
-            [split.only(chosen) for split in splits], vectors, plan, on_generation
-        )
+        scores = cross_validate(splits, vectors, plan, on_generation)
     groups = defaultdict(list)
     for score in scores:
         for group in (score.page.set, f"{score.page.set} {score.page.lang}", "all"):
@@ -269,15 +254,11 @@ LABEL_EXAMPLE = "Example: newscrawl label page1.html page2.html --set corpus/min
 
 
 def label(
-    pages: Annotated[list[str], typer.Argument(help="Files or URLs.", metavar="FILE|URL...")],
-    folder: Annotated[
-        Path, typer.Option("--set", help="The set that grows: gold.jsonl, pages/.", metavar="DIR")
-    ] = Path("corpus/labelled"),
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for a free one.")] = 0,
-    browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
-    ] = True,
-    allow_private: PrivateOption = False,
+    pages: list[str],
+    folder: Path = Path("corpus/labelled"),
+    port: Annotated[int, typer.Option(min=0, max=65535)] = 0,
+    browser: bool = True,
+    allow_private: bool = False,
 ) -> None:
     """Tick the content of pages in your browser, and save them as labelled pages.
 
@@ -285,6 +266,11 @@ def label(
     file to pages/, which train, evaluate and benchmark read.
 
     Exit code 1 if nothing was saved.
+
+    pages FILE|URL...: Files or URLs.
+    folder --set DIR: The set that grows: gold.jsonl, pages/.
+    --port: Port; 0 for a free one.
+    --browser/--no-browser: Open the page in a browser.
     """
     from newscrawl.training.label import Candidate, LabelledSet, LabelServer
 
@@ -298,8 +284,7 @@ def label(
         webbrowser.open(server.url)
     server.run()
     write_note(f"{server.saved} saved in {folder}")
-    if not server.saved:
-        raise typer.Exit(1)
+    exit_if(not server.saved)
 
 
 EVALUATE_EXAMPLE = (
@@ -307,51 +292,36 @@ EVALUATE_EXAMPLE = (
 )
 SHOWN = ("word", "shingle", "similarity", "phrases")
 
-MethodsOption = Annotated[
-    list[str] | None,
-    typer.Option("--method", help="Only this method, may be repeated; else all.", metavar="NAME"),
-]
-
 
 def evaluate(
-    corpus: CorpusOption = None,
-    sets: SetsOption = None,
-    langs: LangsOption = None,
-    page_types: Annotated[
-        list[str] | None, typer.Option("--page-type", help="Only this type; may be repeated.")
-    ] = None,
-    sealed: Annotated[
-        bool, typer.Option("--sealed", help="Only the sealed sites, to which nothing was fitted.")
-    ] = False,
-    unseen: Annotated[
-        bool, typer.Option("--unseen", help="Only sites that train leaves for testing.")
-    ] = False,
-    split_seed: Annotated[int, typer.Option(min=0, help="The split of --unseen.")] = 0,
-    methods: MethodsOption = None,
-    measures: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--measure",
-            help="word, voc, shingle, clean (slow), similarity, kl, euclidean, cosine, phrases or "
-            "mentions; may be repeated.",
-            metavar="NAME",
-        ),
-    ] = None,
-    by: Annotated[
-        Literal["all", "set", "lang", "site", "page_type", "length"],
-        typer.Option(help="Group pages by; length is that of the gold text."),
-    ] = "set",
-    worst: Annotated[
-        int,
-        typer.Option(min=0, help="Also list this number of pages with the lowest first measure."),
-    ] = 0,
-    cluster: ClusterOption = None,
-    form: FormatOption = "table",
+    corpus: Path | None = None,
+    sets: list[str] | None = None,
+    langs: list[str] | None = None,
+    page_types: list[str] | None = None,
+    sealed: bool = False,
+    unseen: bool = False,
+    split_seed: Annotated[int, typer.Option(min=0)] = 0,
+    methods: list[str] | None = None,
+    measures: list[str] | None = None,
+    by: Literal["all", "set", "lang", "site", "page_type", "length"] = "set",
+    worst: Annotated[int, typer.Option(min=0)] = 0,
+    cluster: str | None = None,
+    form: Format = "table",
 ) -> None:
     """Score every extraction method on labelled pages, with 95 % intervals by resampling sites.
 
     F1 is the mean of the pages' F1; CSV and JSON also have the F1 of mean precision and mean
     recall. One rule decides for all methods whether the headline counts: docs/training.md.
+
+    page_types --page-type: Only this type; may be repeated.
+    --sealed: Only the sealed sites, to which nothing was fitted.
+    --unseen: Only sites that train leaves for testing.
+    --split-seed: The split of --unseen.
+    methods --method NAME: Only this method, may be repeated; else all.
+    measures --measure NAME: word, voc, shingle, clean (slow), similarity, kl, euclidean, cosine,
+        phrases or mentions; may be repeated.
+    --by: Group pages by; length is that of the gold text.
+    --worst: Also list this number of pages with the lowest first measure.
     """
     if sealed and unseen:
         raise InputError("--sealed is not for --unseen")

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import pairwise
@@ -333,11 +333,6 @@ def cross_validate(
     return scores
 
 
-def score_on(corpus: Corpus, vectors: Vectors, limits: Floats) -> float:
-    """Return the mean similarity of the blocks within the limits."""
-    return score_limits(_of(vectors, corpus), limits)
-
-
 def _of(vectors: Vectors, corpus: Corpus) -> list[PageVectors]:
     return [vectors[page] for page in corpus]
 
@@ -405,13 +400,9 @@ def write_limits(path: Path, plan: Plan, fit: LimitsFit, origin: Origin) -> None
         "provenance": {
             "feature_version": VERSION,
             "features_digest": features_digest(plan.profile),
-            "corpus": origin.corpus,
-            "fingerprint": origin.fingerprint,
-            "pages": origin.pages,
-            "seed": origin.seed,
+            **asdict(origin),
             "train_score": fit.train_score,
             "test_score": fit.test_score,
-            "command": origin.command,
             "date": f"{datetime.now(UTC):%Y-%m-%d}",
         },
     }

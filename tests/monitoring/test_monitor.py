@@ -282,7 +282,7 @@ def test_crawl_ends_when_its_monitor_is_killed(room):
     [
         ("one", "logs", {"NEWSCRAWL_KEEP": "1d"}, "NEWSCRAWL_KEEP=1d: too short"),
         ("one", "logs", {"NEWSCRAWL_LEASE": "soon"}, "NEWSCRAWL_LEASE=soon: not a time, as in 30s"),
-        ("one", "file/logs", {}, "--logs file/logs: Not a directory; name a folder that you may"),
+        ("one", "file/logs", {}, "--logs file/logs: Not a directory; name a writable folder"),
         ("onne", "logs", {}, "unknown source 'onne': did you mean one"),
     ],
 )
