@@ -21,6 +21,7 @@ can't be read. Rows are frozen dataclasses; `to_records` makes flat dictionaries
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
 from functools import cache, wraps
+from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -120,9 +121,6 @@ def suggested_names(
     )
 
 
-_ADVICE = "{0} is not installed: pip install 'newscrawl[frames]', or use to_records"
-
-
 def open_news(url: str) -> Database:
     """Return the database at an SQLite or PostgreSQL URL; raise StorageError if there is none."""
     return open_database(url, create=False)
@@ -160,22 +158,23 @@ def to_records(rows: Iterable[Any]) -> list[dict[str, Any]]:
 
 def to_pandas(rows: Iterable[Any]) -> "pandas.DataFrame":
     """Return a pandas frame of the rows; raise ImportError without pandas."""
-    try:
-        import pandas  # noqa: PLC0415 - not everybody has it
-    except ModuleNotFoundError as error:
-        raise ImportError(_ADVICE.format("pandas")) from error
-
-    return pandas.DataFrame(to_records(rows))
+    frame: pandas.DataFrame = _library("pandas").DataFrame(to_records(rows))
+    return frame
 
 
 def to_polars(rows: Iterable[Any]) -> "polars.DataFrame":
     """Return a polars frame of the rows; raise ImportError without polars."""
-    try:
-        import polars  # noqa: PLC0415 - not everybody has it
-    except ModuleNotFoundError as error:
-        raise ImportError(_ADVICE.format("polars")) from error
+    records = to_records(rows)
+    frame: polars.DataFrame = _library("polars").DataFrame(records, infer_schema_length=None)
+    return frame
 
-    return polars.DataFrame(to_records(rows), infer_schema_length=None)
+
+def _library(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        advice = "pip install 'newscrawl[frames]', or use to_records"
+        raise ImportError(f"{name} is not installed: {advice}") from error
 
 
 def _record(row: Any) -> dict[str, Any]:

@@ -85,8 +85,7 @@ DNSCACHE_ENABLED = True  # so connections use the address that was checked
 EXTENSIONS = {
     "scrapy.extensions.feedexport.FeedExporter": None,
     "newscrawl.crawl.exports.FeedExports": 0,
-    "newscrawl.crawl.extensions.ParentWatchdog": 0,
-    "newscrawl.crawl.extensions.ProgressReport": 0,
+    "newscrawl.crawl.extensions.MonitorLink": 0,
     "scrapy.extensions.throttle.AutoThrottle": None,
     "newscrawl.crawl.extensions.CrawlDelayThrottle": 0,
 }

@@ -14,7 +14,7 @@ from scrapy.utils.misc import load_object
 
 from newscrawl.config import SettingError
 from newscrawl.sources import SourceError, load_sources, own_file
-from newscrawl.sources.urls import address_of
+from newscrawl.sources.urls import allowed_host
 from newscrawl.text import did_you_mean, match_name
 
 # A setting that a command sets for itself: its pipelines store nothing.
@@ -32,12 +32,8 @@ def disable_storage(
     if not with_pipelines:
         settings.set("ITEM_PIPELINES", {}, "cmdline")
     pages = [url for url in urls if url.startswith(("http://", "https://"))]
-    hosts = [
-        f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        for host, port in map(address_of, pages)
-    ]
-    allowed = settings.getlist("NEWSCRAWL_ALLOW_PRIVATE")
-    settings.set("NEWSCRAWL_ALLOW_PRIVATE", ",".join([*allowed, *hosts]), "cmdline")
+    allowed = [*settings.getlist("NEWSCRAWL_ALLOW_PRIVATE"), *map(allowed_host, pages)]
+    settings.set("NEWSCRAWL_ALLOW_PRIVATE", ",".join(allowed), "cmdline")
 
 
 def reduce_logging(settings: BaseSettings) -> None:

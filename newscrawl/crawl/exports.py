@@ -3,11 +3,12 @@
 import json
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Self, get_args, get_origin
 
 from itemadapter import ItemAdapter, is_item
 from scrapy import Spider
@@ -219,14 +220,6 @@ def _json_value(value: Any) -> Any:
     return value
 
 
-class _TableWriter(Protocol):
-    def write_table(self, table: Any) -> None:
-        """Write a row group."""
-
-    def close(self) -> None:
-        """Write the end of the file."""
-
-
 class ParquetExporter(BaseItemExporter):
     """Parquet of ArticleItems with typed columns, mentions as a list of structs.
 
@@ -236,10 +229,22 @@ class ParquetExporter(BaseItemExporter):
     def __init__(self, file: BytesIO, **kwargs: Any) -> None:
         super().__init__(dont_fail=True, **kwargs)
         self._file = file
-        self._columns = _columns(self.fields_to_export)
+        types = {each.name: _arrow_type(each.type) for each in fields(ArticleItem)}
+        chosen = self.fields_to_export
+        self._columns: dict[str, str] = (
+            dict(chosen)
+            if isinstance(chosen, Mapping)
+            else {name: name for name in (types if chosen is None else chosen)}
+        )
+        for name in self._columns:
+            if name not in types:
+                raise ValueError(f"no field {name!r} in an ArticleItem: it has {', '.join(types)}")
+        self._schema = _pyarrow().schema(
+            [(out, types[name]) for name, out in self._columns.items()]
+        )
         self._rows: list[dict[str, Any]] = []
         self._characters = 0
-        self._writer: _TableWriter | None = None
+        self._writer: Any = None
 
     @staticmethod
     def check() -> None:
@@ -250,8 +255,7 @@ class ParquetExporter(BaseItemExporter):
         """Begin the file."""
         from pyarrow import parquet  # noqa: PLC0415 - an extra
 
-        schema = _schema(self._columns)
-        self._writer = parquet.ParquetWriter(self._file, schema, compression="zstd")
+        self._writer = parquet.ParquetWriter(self._file, self._schema, compression="zstd")
 
     def export_item(self, item: Any) -> None:
         """Add an item, and write a row group if it is complete; raise TypeError for other items."""
@@ -272,66 +276,31 @@ class ParquetExporter(BaseItemExporter):
 
     def _write(self) -> None:
         if self._rows and self._writer is not None:
-            pyarrow = _pyarrow()
-            table = pyarrow.Table.from_pylist(self._rows, schema=_schema(self._columns))
+            table = _pyarrow().Table.from_pylist(self._rows, schema=self._schema)
             self._writer.write_table(table)
         self._rows, self._characters = [], 0
 
 
-def _columns(fields: Mapping[str, str] | Iterable[str] | None) -> dict[str, str]:
-    """Return the fields to export, each with its column's name."""
-    names = list(_types())
-    if fields is None:
-        chosen = {name: name for name in names}
-    elif isinstance(fields, Mapping):
-        chosen = dict(fields)
-    else:
-        chosen = {name: name for name in fields}
-    for name in chosen:
-        if name not in names:
-            raise ValueError(f"no field {name!r} in an ArticleItem: it has {', '.join(names)}")
-    return chosen
-
-
-def _schema(columns: Mapping[str, str]) -> Any:
-    types = _types()
-    return _pyarrow().schema([(out, types[name]) for name, out in columns.items()])
-
-
-def _types() -> dict[str, Any]:
-    """Return the type of each column, by the field of an ArticleItem."""
+def _arrow_type(kind: Any) -> Any:
+    """Return the type of a column for the type of a field; places in a text are shorter numbers."""
     arrow = _pyarrow()
-    text, moment = arrow.string(), arrow.timestamp("us", tz="UTC")
-    mention = arrow.struct(
-        [
-            ("company", text),
-            ("form", text),
-            ("start", arrow.int32()),
-            ("end", arrow.int32()),
-            ("place", text),
-            ("rule", text),
-            ("score", arrow.float64()),
-        ]
-    )
-    return {
-        "url": text,
-        "canonical_url": text,
-        "source": text,
-        "title": text,
-        "text": text,
-        "authors": arrow.list_(text),
-        "published": moment,
-        "modified": moment,
-        "language": text,
-        "section": text,
-        "access": text,
-        "kind": text,
-        "confidence": arrow.float64(),
-        "mentions": arrow.list_(mention),
-        "fetched_at": moment,
-        "run": arrow.int64(),
-        "outcome": text,
+    if is_dataclass(kind):
+        return arrow.struct(
+            [
+                (each.name, arrow.int32() if each.type is int else _arrow_type(each.type))
+                for each in fields(kind)
+            ]
+        )
+    if get_origin(kind) is tuple:
+        return arrow.list_(_arrow_type(get_args(kind)[0]))
+    if type(None) in get_args(kind):
+        return _arrow_type(get_args(kind)[0])
+    numbers = {
+        float: arrow.float64(),
+        int: arrow.int64(),
+        datetime: arrow.timestamp("us", tz="UTC"),
     }
+    return numbers.get(kind, arrow.string())
 
 
 def _pyarrow() -> Any:

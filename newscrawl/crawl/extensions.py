@@ -67,38 +67,50 @@ class CrawlDelayThrottle(AutoThrottle):
         slot.delay = max(slot.delay, self._crawl_delays.get(key, 0.0))
 
 
-class ParentWatchdog:
-    """Ends a crawl when its parent process, `newscrawl monitor`, has ended for any reason.
+# Statistics that change with each request, response, page or stored item; not those that change
+# with time alone (log_count, memusage).
+_ACTIVITY = ("downloader/", "item_", "newscrawl/", "offsite/", "response_", "retry/", "scheduler/")
+# Seconds between two checks of them.
+_PERIOD = 1.0
 
-    Standard input is a pipe to the parent: nothing is written to it, and it closes with the parent.
-    The crawl then has NEWSCRAWL_PARENT_GRACE seconds to end; later, the source's lease expires and
-    another worker crawls it.
+
+class MonitorLink:
+    """The link of a crawl to `newscrawl monitor`, which started it: standard input.
+
+    A byte is written to it if the counts have changed since the last check. This runs in the event
+    loop, so a crawl whose loop hangs reports nothing. It closes with the monitor, whatever ended
+    it: the crawl then has NEWSCRAWL_PARENT_GRACE seconds to end; later, the source's lease expires
+    and another worker crawls it.
     """
 
-    def __init__(self, crawler: Crawler, grace: float) -> None:
+    def __init__(self, crawler: Crawler) -> None:
+        if not crawler.settings.get("NEWSCRAWL_PARENT_GRACE"):
+            raise NotConfigured
         self._crawler = crawler
-        self._grace = grace
+        self._grace = seconds("NEWSCRAWL_PARENT_GRACE", crawler.settings["NEWSCRAWL_PARENT_GRACE"])
+        self._reporting: asyncio.Task[None] | None = None
+        crawler.signals.connect(self.start, signal=signals.engine_started)
+        crawler.signals.connect(self.stop, signal=signals.engine_stopped)
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> "ParentWatchdog":
+    def from_crawler(cls, crawler: Crawler) -> "MonitorLink":
         """Build it; raise NotConfigured if no monitor has started the crawl."""
-        grace = crawler.settings.get("NEWSCRAWL_PARENT_GRACE")
-        if not grace:
-            raise NotConfigured
-        watchdog = cls(crawler, seconds("NEWSCRAWL_PARENT_GRACE", grace))
-        crawler.signals.connect(watchdog.start, signal=signals.engine_started)
-        crawler.signals.connect(watchdog.stop, signal=signals.engine_stopped)
-        return watchdog
+        return cls(crawler)
 
     def start(self) -> None:
-        """Start watching."""
-        asyncio.get_running_loop().add_reader(sys.stdin.fileno(), self._parent_exited)
+        """Start watching and reporting."""
+        monitor = sys.stdin.fileno()
+        asyncio.get_running_loop().add_reader(monitor, self._monitor_exited)
+        if stat.S_ISSOCK(os.fstat(monitor).st_mode):  # not the pipe of another program
+            self._reporting = asyncio.create_task(self._report(monitor))
 
     def stop(self) -> None:
-        """Stop watching."""
+        """Stop watching and reporting."""
         asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+        if self._reporting is not None:
+            self._reporting.cancel()
 
-    def _parent_exited(self) -> None:
+    def _monitor_exited(self) -> None:
         if os.read(sys.stdin.fileno(), 4096):
             return
         loop = asyncio.get_running_loop()
@@ -108,65 +120,21 @@ class ParentWatchdog:
         message = "the monitor that started it has ended"
         CrawlSession.of(self._crawler).stop("monitor_gone", message)
 
-
-# Statistics that change with each request, response, page or stored item; not those that change
-# with time alone (log_count, memusage).
-_ACTIVITY = ("downloader/", "item_", "newscrawl/", "offsite/", "response_", "retry/", "scheduler/")
-# Seconds between two checks of them.
-_PERIOD = 1.0
-
-
-class ProgressReport:
-    """Writes a byte to the monitor if the counts have changed since the last check.
-
-    It runs in the event loop, so a crawl whose loop hangs reports nothing. Standard input is a
-    socket to the monitor.
-    """
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        self._before = -1.0
-        self._reporting: asyncio.Task[None] | None = None
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> "ProgressReport":
-        """Build it; raise NotConfigured if standard input is not a socket of a monitor."""
-        if not crawler.settings.get("NEWSCRAWL_PARENT_GRACE"):
-            raise NotConfigured
-        try:
-            is_socket = stat.S_ISSOCK(os.fstat(sys.stdin.fileno()).st_mode)
-        except OSError:
-            is_socket = False
-        if not is_socket:
-            raise NotConfigured
-        report = cls(crawler)
-        crawler.signals.connect(report.begin, signal=signals.engine_started)
-        crawler.signals.connect(report.end, signal=signals.engine_stopped)
-        return report
-
-    def begin(self) -> None:
-        """Start reporting."""
-        self._reporting = asyncio.create_task(self._report(sys.stdin.fileno()))
-
-    def end(self) -> None:
-        """Stop reporting."""
-        if self._reporting is not None:
-            self._reporting.cancel()
-
     async def _report(self, monitor: int) -> None:
         os.set_blocking(monitor, False)
+        before = -1.0
         while True:
             await asyncio.sleep(_PERIOD)
             now = activity_count(self._crawler.stats.get_stats())
-            if now == self._before:
+            if now == before:
                 continue
-            self._before = now
+            before = now
             try:
                 os.write(monitor, b".")
             except BlockingIOError:
                 continue  # the monitor has unread bytes
             except OSError:
-                return  # the monitor has ended; ParentWatchdog ends the crawl
+                return  # the monitor has ended
 
 
 def activity_count(stats: Mapping[str, Any]) -> float:

@@ -175,8 +175,7 @@ class Listings:
         self._session.polled = [previous.id for previous in listings]
         for previous in listings:
             if self._is_not_due(previous):
-                self._session.count("listings_rested")
-                self._count_unchanged(previous)
+                self._count_unchanged(previous, "rested")
                 continue
             if previous.checked_at:
                 self._requested.add(previous.url)
@@ -244,9 +243,7 @@ class Listings:
             return  # the crawl is closing
 
     async def _reuse(self, listing: _Listing) -> AsyncIterator[Request]:
-        self._session.count("listings_read")
-        self._session.count("listings_unchanged")
-        self._count_unchanged(listing.known)
+        self._count_unchanged(listing.known, "read", "unchanged")
         frontier = self._session.frontier
         for child in await self._session.writer.do(frontier.children, listing.known.id):
             if self._sitemaps_left > 0:
@@ -256,7 +253,9 @@ class Listings:
         self._session.writer.later(frontier.record_unchanged, listing.known.id)
         self._poll_again(listing)
 
-    def _count_unchanged(self, listing: KnownListing) -> None:
+    def _count_unchanged(self, listing: KnownListing, *counted_as: str) -> None:
+        for name in counted_as:
+            self._session.count(f"listings_{name}")
         if listing.newest_at:
             self._crawler.stats.max_value("newscrawl/newest_entry", listing.newest_at)
         self._session.count("unchanged_entries", listing.entry_count)
@@ -375,9 +374,7 @@ class Listings:
                 and previous.covers(oldest)
                 and not index.gap_since
             ):
-                self._session.count("listings_read")
-                self._session.count("listings_unchanged")
-                self._count_unchanged(previous)
+                self._count_unchanged(previous, "read", "unchanged")
                 continue
             yield self._request(replace(index, known=previous, nesting=nesting), archive=True)
 
@@ -488,8 +485,7 @@ class Listings:
                 gap_since=gap_since,
             )
             if gap_since is None and self._is_not_due(page):
-                self._session.count("listings_rested")
-                self._count_unchanged(page)
+                self._count_unchanged(page, "rested")
                 self._poll_again(listing)
                 continue
             requests.append(self._request(listing, archive=False))

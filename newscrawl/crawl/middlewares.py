@@ -8,11 +8,12 @@ import asyncio
 import ipaddress
 import logging
 import socket
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from time import monotonic
-from typing import Final, Self
+from typing import Any, Final, Self
 from urllib.parse import urljoin, urlsplit
 
 from scrapy import Request, Spider, signals
@@ -118,9 +119,16 @@ class PrivateAddressMiddleware:
         host, port = address_of(request.url)
         if self._permitted.host(host, port):
             return
+        address = _literal_address(host)
         # The operator's own proxy resolves names, possibly to other addresses than we do.
-        by_proxy = request.meta.get("proxy")
-        self._check(_literal_address(host) if by_proxy else await _resolve(host), request)
+        if address is None and not request.meta.get("proxy"):
+            from twisted.internet import reactor  # noqa: PLC0415 - importing it installs one
+
+            with suppress(DNSLookupError, OSError, ValueError):  # the download reports it
+                # Twisted annotates resolve() with the types of another method.
+                lookup: Deferred[Any] = reactor.resolve(host)  # type: ignore[arg-type]
+                address = ipaddress.ip_address(await maybe_deferred_to_future(lookup))
+        self._check(address, request)
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Return the response, or raise PrivateAddressError."""
@@ -145,31 +153,11 @@ def _literal_address(host: str) -> IpAddress | None:
     machine's own name."""
     if host == "localhost" or host.endswith(".localhost"):
         return ipaddress.IPv4Address("127.0.0.1")
-    try:
+    with suppress(ValueError):
         return ipaddress.ip_address(host)
-    except ValueError:
-        pass
-    try:
+    with suppress(OSError, ValueError):
         return ipaddress.IPv4Address(socket.inet_aton(host))
-    except (OSError, ValueError):
-        return None
-
-
-async def _resolve(host: str) -> IpAddress | None:
-    """Return the address of a host, or None if it has none: then the download reports it."""
-    try:
-        return ipaddress.ip_address(host)
-    except ValueError:
-        pass
-    from twisted.internet import reactor  # noqa: PLC0415 - importing it installs one
-
-    try:
-        # Twisted annotates resolve() with the types of another method.
-        lookup: Deferred[str] = reactor.resolve(host)  # type: ignore[arg-type]
-        address = await maybe_deferred_to_future(lookup)
-        return ipaddress.ip_address(address)
-    except (DNSLookupError, OSError, ValueError):
-        return None
+    return None
 
 
 class CompressionMiddleware(HttpCompressionMiddleware):
@@ -286,7 +274,7 @@ class RobotsMiddleware:
         self._max_delay = seconds(
             "NEWSCRAWL_CRAWL_DELAY_MAX", settings.get("NEWSCRAWL_CRAWL_DELAY_MAX", 120)
         )
-        self._agent: str | None = settings["ROBOTSTXT_USER_AGENT"]
+        self._agent = str(settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"])
         self._parser_class = load_object(settings["ROBOTSTXT_PARSER"])
         # A replay sends no requests: the pages of its archive were allowed when it was written.
         self._is_replay = bool(settings.get("NEWSCRAWL_REPLAY"))
@@ -304,9 +292,19 @@ class RobotsMiddleware:
             return
         if not request.url.startswith(("http://", "https://")):
             return
-        rules = await self._readable_rules(request)
-        if rules.parser is not None:
-            self._check(rules.parser, request)
+        parser = (await self._readable_rules(request)).parser
+        if parser is None:
+            return
+        delay = parser.crawl_delay(self._agent) or 0.0
+        reason = ""
+        if not parser.allowed(request.url, self._agent):
+            reason = "robots.txt doesn't allow it"
+        elif delay > self._max_delay:
+            reason = f"robots.txt asks for {delay:g} seconds between pages, more than "
+            reason += "NEWSCRAWL_CRAWL_DELAY_MAX"
+        if reason:
+            self._count("robotstxt/forbidden")
+            raise DisallowedByRobotsError(reason)
 
     async def policy(self, url: str) -> RobotsPolicy:
         """Return the robots.txt of a URL's host; raise RobotsUnreachableError or
@@ -320,25 +318,13 @@ class RobotsMiddleware:
         """Return whether a URL may be requested, by the rules that are known without a request: of
         this crawl, or those of the last copy."""
         origin = robots.origin_of(url)
-        agent = self._agent or str(self._crawler.settings["USER_AGENT"])
         if (task := self._rules_by_host.get(origin)) is not None:
             rules = await asyncio.shield(task)
-            return rules.refusal is None and (not rules.parser or rules.parser.allowed(url, agent))
-        copy = await self._last_good_copy(origin)
-        return copy is None or robots.RobotsRules(copy, agent).allows(url)
-
-    def _check(self, parser: RobotParser, request: Request) -> None:
-        agent = self._agent_of(request)
-        if not parser.allowed(request.url, agent):
-            self._count("robotstxt/forbidden")
-            raise DisallowedByRobotsError("robots.txt doesn't allow it")
-        delay = parser.crawl_delay(agent) or 0.0
-        if delay > self._max_delay:
-            self._count("robotstxt/forbidden")
-            raise DisallowedByRobotsError(
-                f"robots.txt asks for {delay:g} seconds between pages, "
-                "more than NEWSCRAWL_CRAWL_DELAY_MAX"
+            return rules.refusal is None and (
+                not rules.parser or rules.parser.allowed(url, self._agent)
             )
+        copy = await self._last_good_copy(origin)
+        return copy is None or robots.RobotsRules(copy, self._agent).allows(url)
 
     async def _readable_rules(self, request: Request) -> _HostRules:
         """Return the rules of the request's host, or raise why there are none; the first request
@@ -349,7 +335,7 @@ class RobotsMiddleware:
         """
         origin = robots.origin_of(request.url)
         task = self._rules_by_host.get(origin)
-        if task is None or (task.done() and task.result().until <= self._now()):
+        if task is None or (task.done() and task.result().until <= self._session.clock()):
             task = asyncio.ensure_future(self._fetch_rules(origin, request))
             self._rules_by_host[origin] = task
         rules = await asyncio.shield(task)
@@ -363,9 +349,9 @@ class RobotsMiddleware:
             response = await self._download(origin)
             self._count("robotstxt/response_count")
             self._count(f"robotstxt/response_status_count/{response.status}")
-            policy = robots.policy_of(origin, response.status, response.body, self._now())
+            policy = robots.policy_of(origin, response.status, response.body, self._session.clock())
         except UnfitAddressError as error:
-            return _HostRules(until=self._now() + _UNREACHABLE_FOR, refusal=error)
+            return _HostRules(until=self._session.clock() + _UNREACHABLE_FOR, refusal=error)
         except Exception as error:  # noqa: BLE001 - with any error, the file was not read
             return await self._without_file(origin, request, error)
         if self._session.run is not None and not self._is_replay:
@@ -374,7 +360,7 @@ class RobotsMiddleware:
         return await self._parse(policy, request)
 
     async def _parse(self, policy: RobotsPolicy, request: Request) -> _HostRules:
-        rules = robots.rules_for(policy, self._agent_of(request)).encode()
+        rules = robots.rules_for(policy, self._agent).encode()
         parser: RobotParser = build_from_crawler(self._parser_class, self._crawler, rules)
         await self._crawler.signals.send_catch_log_async(
             signal=signals.robots_parsed, robotparser=parser, request=request
@@ -384,7 +370,7 @@ class RobotsMiddleware:
 
     async def _without_file(self, origin: str, request: Request, error: Exception) -> _HostRules:
         """Return the rules where robots.txt can't be read: those of the last good copy, or none."""
-        now = self._now()
+        now = self._session.clock()
         if self._is_replay:
             return _HostRules(until=now + robots.MAX_COPY_AGE)
         if self._session.is_closing:
@@ -465,15 +451,6 @@ class RobotsMiddleware:
             return None  # the crawl is closing
 
     # State of the crawl ------------------------------------------------------------------------
-
-    def _agent_of(self, request: Request) -> str:
-        if self._agent:
-            return self._agent
-        agent = request.headers.get("User-Agent")
-        return agent.decode("latin-1") if agent else str(self._crawler.settings["USER_AGENT"])
-
-    def _now(self) -> datetime:
-        return self._session.clock()
 
     def _count(self, name: str) -> None:
         self._crawler.stats.inc_value(name)

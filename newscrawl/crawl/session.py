@@ -153,7 +153,9 @@ class CrawlSession:
         """
         settings = self._crawler.settings
         schedule_of(settings)
-        length = lease_length(settings["NEWSCRAWL_LEASE"])
+        length = timedelta(
+            seconds=seconds("NEWSCRAWL_LEASE", settings["NEWSCRAWL_LEASE"], above_zero=True)
+        )
         slug = spider.source.slug
         try:
             with interruptible(), ExitStack() as on_failure:
@@ -318,14 +320,6 @@ class CrawlLease:
             f"its lease of {self._slug} could not be renewed for {self._longest:g} seconds, and "
             "another process may crawl it soon"
         )
-
-
-def lease_length(value: object) -> timedelta:
-    """Return NEWSCRAWL_LEASE; raise SettingError unless it is above 0 seconds."""
-    length = seconds("NEWSCRAWL_LEASE", value)
-    if not length:
-        raise SettingError("NEWSCRAWL_LEASE=0: not a number of seconds above 0")
-    return timedelta(seconds=length)
 
 
 @contextmanager

@@ -16,13 +16,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import islice
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from parsel import Selector
 from w3lib.encoding import html_to_unicode
 
 from newscrawl.extraction.limits import within_limits
+from newscrawl.extraction.metadata import jsonld
 from newscrawl.items import Hints
 from newscrawl.sources.feeds import Entry, plain_text
 from newscrawl.sources.urls import UrlError, web_url
@@ -100,9 +100,11 @@ def read_home(body: bytes, url: str, content_type: str | None = None) -> HomePag
     for link in links(tree, url):
         if _FEED_PATH.search(urlsplit(link.url).path) and not _COMMENTS.search(link.url):
             feeds.append(link.url)
+    scripts = tree.css('script[type="application/ld+json"]::text').getall()
+    publishers = jsonld.read(scripts).of_types(_PUBLISHERS)
     names = (
         _meta(tree, "og:site_name"),
-        *_publishers(tree),
+        *(node["name"] for node in publishers if isinstance(node.get("name"), str)),
         _meta(tree, "application-name"),
         *names_in_title(tree.css("title::text").get(""), url),
     )
@@ -178,29 +180,6 @@ def names_in_title(title: str, url: str) -> list[str]:
 
 def _squeeze(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
-
-
-def _publishers(tree: Selector) -> Iterator[str]:
-    for script in tree.css('script[type="application/ld+json"]::text').getall():
-        try:
-            content = json.loads(script)
-        except (ValueError, RecursionError):
-            continue
-        for thing in _things(content):
-            kinds = thing.get("@type")
-            kinds = kinds if isinstance(kinds, list) else [kinds]
-            is_publisher = _PUBLISHERS & {str(kind).lower() for kind in kinds}
-            if is_publisher and isinstance(thing.get("name"), str):
-                yield thing["name"]
-
-
-def _things(data: Any) -> Iterator[dict[str, Any]]:
-    for thing in data if isinstance(data, list) else [data]:
-        if isinstance(thing, dict):
-            yield thing
-            graph = thing.get("@graph")
-            parts = graph if isinstance(graph, list) else ()
-            yield from (part for part in parts if isinstance(part, dict))
 
 
 def _locale(text: str | None) -> tuple[str | None, str | None]:

@@ -11,13 +11,14 @@ from datetime import date
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from newscrawl.items import SourceCatalog
 from newscrawl.sources.urls import UrlError, is_registered_slug, web_url
 
 Status = Literal["active", "deprecated"]
 _Value = TypeVar("_Value")
+_Row = Mapping[str | None, str | list[str] | None]
 
 COLUMNS = (
     "slug",
@@ -91,16 +92,15 @@ def load_sources(path: Path | None = None) -> tuple[Source, ...]:
 
     Raises SourceError if the file can't be read, and for the first invalid row.
     """
-    return _rows(path or files("newscrawl").joinpath("data", "sources.csv"), _read_rows)
+    return _read(path or files("newscrawl").joinpath("data", "sources.csv"))[0]
 
 
-def _rows(
-    file: Traversable | Path, read: "Callable[[csv.DictReader[str], str], tuple[_Value, ...]]"
-) -> tuple[_Value, ...]:
-    """Return what is read from the rows of a file; raise SourceError."""
+def _read(file: Traversable | Path) -> tuple[tuple[Source, ...], list[tuple[str, _Row]]]:
+    """Return the sources of a file, and its rows that only add groups, each with its place; raise
+    SourceError."""
     try:
         text = file.read_bytes().decode("utf-8-sig")
-        return read(csv.DictReader(io.StringIO(text, newline=""), strict=True), str(file))
+        return _read_rows(csv.DictReader(io.StringIO(text, newline=""), strict=True), str(file))
     except OSError as error:
         raise SourceError(f"{file}: {error.strerror}; check the path") from error
     except UnicodeDecodeError as error:
@@ -125,16 +125,17 @@ def load_registry(own: Path | None = None) -> tuple[Source, ...]:
     """
     sources = {source.slug: source for source in load_sources()}
     if own is not None:
-        sources |= {source.slug: source for source in load_sources(own)}
-        for where, label in _rows(own, _labels):
-            if label.slug not in sources:
+        own_sources, labels = _read(own)
+        sources |= {source.slug: source for source in own_sources}
+        for where, row in labels:
+            slug, groups = _cell(row, "slug", _slug, where), _cell(row, "groups", _groups, where)
+            if slug not in sources:
                 raise SourceError(
-                    f"{where}, column slug: no source {label.slug!r} to add groups to; "
+                    f"{where}, column slug: no source {slug!r} to add groups to; "
                     "newscrawl sources list shows all"
                 )
-            labelled = sources[label.slug]
-            groups = tuple(dict.fromkeys((*labelled.groups, *label.groups)))
-            sources[label.slug] = replace(labelled, groups=groups)
+            all_groups = tuple(dict.fromkeys((*sources[slug].groups, *groups)))
+            sources[slug] = replace(sources[slug], groups=all_groups)
     return tuple(sources[slug] for slug in sorted(sources))
 
 
@@ -153,39 +154,9 @@ def write_row(source: Source, columns: Iterable[str] = (*COLUMNS, *OPTIONAL_COLU
     return ["|".join(cell) if isinstance(cell, tuple) else str(cell or "") for cell in cells]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Labels:
-    """Groups for a source that is registered elsewhere."""
-
-    slug: str
-    groups: tuple[str, ...]
-
-
-def _labels(rows: "csv.DictReader[str]", file: str) -> tuple[tuple[str, _Labels], ...]:
-    """Return the rows that only add groups, each with its place."""
-    labels = []
-    for row in rows:
-        if not _is_label(row):
-            continue
-        where = f"{file}, row {rows.line_num}"
-        try:
-            label = _Labels(
-                slug=_slug((row.get("slug") or "").strip()),
-                groups=_groups(row.get("groups") or ""),
-            )
-        except ValueError as error:
-            raise SourceError(f"{where}: {error}") from None
-        labels.append((where, label))
-    return tuple(labels)
-
-
-def _is_label(row: Mapping[str | None, str | list[str] | None]) -> bool:
-    """Return whether a row has values only for the slug and the groups."""
-    filled = {name for name, value in row.items() if isinstance(value, str) and value.strip()}
-    return filled == {"slug", "groups"}
-
-
-def _read_rows(rows: "csv.DictReader[str]", file: str) -> tuple[Source, ...]:
+def _read_rows(
+    rows: "csv.DictReader[str]", file: str
+) -> tuple[tuple[Source, ...], list[tuple[str, _Row]]]:
     if ";" in (rows.fieldnames or [""])[0]:
         raise SourceError(f"{file}: separated by semicolons; save it as CSV with commas")
     if missing := [column for column in COLUMNS if column not in (rows.fieldnames or ())]:
@@ -194,10 +165,13 @@ def _read_rows(rows: "csv.DictReader[str]", file: str) -> tuple[Source, ...]:
             f"the first row must read {','.join(COLUMNS)}"
         )
     sources: dict[str, Source] = {}
+    labels: list[tuple[str, _Row]] = []
     for row in rows:
-        if _is_label(row):
-            continue
         where = f"{file}, row {rows.line_num}"
+        filled = {name for name, value in row.items() if isinstance(value, str) and value.strip()}
+        if filled == {"slug", "groups"}:
+            labels.append((where, row))
+            continue
         source = _source(row, where)
         if source.slug in sources:
             raise SourceError(
@@ -205,36 +179,29 @@ def _read_rows(rows: "csv.DictReader[str]", file: str) -> tuple[Source, ...]:
                 f"{sources[source.slug].name!r}; choose another"
             )
         sources[source.slug] = source
-    return tuple(sources.values())
+    return tuple(sources.values()), labels
 
 
-def _source(row: Mapping[str | None, str | list[str] | None], where: str) -> Source:
-    def read(column: str, parse: Callable[[str], _Value]) -> _Value:
-        value = row.get(column, "")
-        try:
-            return parse(value.strip() if isinstance(value, str) else "")
-        except (UrlError, ValueError) as error:
-            raise SourceError(f"{where}, column {column}: {error}") from None
+def _cell(row: _Row, column: str, parse: Callable[[str], _Value], where: str) -> _Value:
+    """Return the value of a column; raise SourceError for an invalid one."""
+    value = row.get(column, "")
+    try:
+        return parse(value.strip() if isinstance(value, str) else "")
+    except (UrlError, ValueError) as error:
+        raise SourceError(f"{where}, column {column}: {error}") from None
 
+
+def _source(row: _Row, where: str) -> Source:
     fields = len(row) - (None in row)
     if None in row or None in row.values():
         raise SourceError(
             f"{where}: doesn't have the {fields} fields of row 1; quote fields with a comma, or "
             f"name a further column in row 1 ({', '.join(OPTIONAL_COLUMNS)})"
         )
-    source = Source(
-        slug=read("slug", _slug),
-        name=read("name", _name),
-        country=read("country", _country),
-        languages=read("languages", _languages),
-        home=read("home", web_url),
-        feeds=read("feeds", _urls),
-        sitemaps=read("sitemaps", _urls),
-        news_sitemaps=read("news_sitemaps", _urls),
-        sections=read("sections", _urls),
-        status=read("status", _status),
-        groups=read("groups", _groups),
-    )
+    values: dict[str, Any] = {
+        column: _cell(row, column, parse, where) for column, parse in _PARSERS.items()
+    }
+    source = Source(**values)
     if not (source.feeds or source.sitemaps or source.news_sitemaps or source.sections):
         raise SourceError(
             f"{where}, column feeds: give at least one feed, sitemap, news sitemap or, where the "
@@ -243,26 +210,23 @@ def _source(row: Mapping[str | None, str | list[str] | None], where: str) -> Sou
     return source
 
 
-def _slug(value: str) -> str:
-    if not is_registered_slug(value):
-        raise ValueError(
-            f"{value!r} is not a slug; use a-z, 0-9 and single hyphens, as in 'bbc-news'"
-        )
-    return value
+def _checked(is_valid: Callable[[str], object], fault: str) -> Callable[[str], str]:
+    """Return a function that returns a valid value, and raises ValueError for another."""
+
+    def parse(value: str) -> str:
+        if not is_valid(value):
+            raise ValueError(fault.format(value))
+        return value
+
+    return parse
 
 
-def _name(value: str) -> str:
-    if not value:
-        raise ValueError("is empty; give the site's name as its readers know it")
-    return value
-
-
-def _country(value: str) -> str:
-    if not _TWO_LETTERS.fullmatch(value):
-        raise ValueError(
-            f"{value!r} is not a country; use two small letters (ISO 3166), as in 'gb'"
-        )
-    return value
+_slug = _checked(
+    is_registered_slug, "{!r} is not a slug; use a-z, 0-9 and single hyphens, as in 'bbc-news'"
+)
+_country = _checked(
+    _TWO_LETTERS.fullmatch, "{!r} is not a country; use two small letters (ISO 3166), as in 'gb'"
+)
 
 
 def _languages(value: str) -> tuple[str, ...]:
@@ -272,13 +236,6 @@ def _languages(value: str) -> tuple[str, ...]:
             f"{value!r} contains no language; use two small letters each (ISO 639-1), as in 'de|en'"
         )
     return languages
-
-
-def _status(value: str) -> Status:
-    for status in get_args(Status):
-        if value == status:
-            return status  # type: ignore[no-any-return]
-    raise ValueError(f"{value!r} is not a status; use {' or '.join(get_args(Status))}")
 
 
 def _groups(value: str) -> tuple[str, ...]:
@@ -308,6 +265,21 @@ def _template(url: str) -> str:
 
 def _parts(value: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part for part in map(str.strip, value.split("|")) if part))
+
+
+_PARSERS: dict[str, Callable[[str], Any]] = {
+    "slug": _slug,
+    "name": _checked(bool, "is empty; give the site's name as its readers know it"),
+    "country": _country,
+    "languages": _languages,
+    "home": web_url,
+    **dict.fromkeys(("feeds", "sitemaps", "news_sitemaps", "sections"), _urls),
+    "status": _checked(
+        frozenset(get_args(Status)).__contains__,
+        f"{{!r}} is not a status; use {' or '.join(get_args(Status))}",
+    ),
+    "groups": _groups,
+}
 
 
 def _fill(template: str, day: date) -> str:

@@ -410,6 +410,12 @@ def address_of(url: str) -> tuple[str, int]:
     return (parts.hostname or "").lower(), parts.port or _DEFAULT_PORTS.get(parts.scheme, 80)
 
 
+def allowed_host(url: str) -> str:
+    """Return host and port of a URL, as an entry of NEWSCRAWL_ALLOW_PRIVATE."""
+    host, port = address_of(url)
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 class AllowedAddresses:
     """Private hosts and networks that may be requested."""
 

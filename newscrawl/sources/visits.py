@@ -21,7 +21,7 @@ from newscrawl import config, settings
 from newscrawl.config import SettingError
 from newscrawl.items import RobotsPolicy
 from newscrawl.sources.robots import stated_sitemaps
-from newscrawl.sources.urls import UrlError, address_of, web_url
+from newscrawl.sources.urls import UrlError, allowed_host, web_url
 
 HELPER = "newscrawl.crawl.visiting"
 # Two networks hold all addresses.
@@ -104,10 +104,7 @@ class Fetcher:
         named: Iterable[str] = (),
         pause: float | None = None,
     ) -> None:
-        hosts = {
-            f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-            for host, port in map(address_of, named)
-        }
+        hosts = set(map(allowed_host, named))
         private = (config.NEWSCRAWL_ALLOW_PRIVATE, *hosts, *(_ALL_ADDRESSES * allow_private))
         delay = settings.DOWNLOAD_DELAY if pause is None else pause
         self._settings = {name: value for name, value in vars(settings).items() if name.isupper()}

@@ -15,7 +15,7 @@ import json
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -31,6 +31,7 @@ PAGES_FOLDER = "pages"
 PAGE_ENDINGS = (".html.gz", ".html")
 LENGTHS = ((59, "0-59 words"), (120, "60-120 words"), (250, "121-250 words"))
 LONGEST = "251 words and more"
+REQUIRED_STRINGS = ("id", "lang", "site")
 OPTIONAL_STRINGS = ("url", "title", "date", "text", "gold", "doubt")
 LISTS_OF_STRINGS = ("authors", "with", "without", "optional")
 # A gold text that the page's own JSON-LD holds, which an extractor would read there.
@@ -228,7 +229,17 @@ def _read_set(folder: Path) -> Iterator[GoldPage]:
             raise CorpusError(
                 f"{place}: no page {PAGES_FOLDER}/{page_id}.html[.gz]; add it or delete the line"
             )
-        yield _gold_page(record, folder.resolve().name, endings[page_id], line)
+        values: dict[str, Any] = {name: record.get(name) or None for name in OPTIONAL_STRINGS}
+        values |= {name: tuple(record.get(name) or ()) for name in LISTS_OF_STRINGS}
+        yield GoldPage(
+            **{name: record[name] for name in REQUIRED_STRINGS},
+            set=folder.resolve().name,
+            path=endings[page_id],
+            line=line,
+            page_type=record.get("page_type") or "article",
+            with_=values.pop("with"),
+            **values,
+        )
     if not first_lines:
         raise CorpusError(f"{gold}: empty; write one JSON object a line")
 
@@ -242,7 +253,7 @@ def _parse_line(line: str, place: str) -> dict[str, Any]:
         ) from error
     if not isinstance(record, dict):
         raise CorpusError(f"{place}: a JSON object expected, not {type(record).__name__}")
-    for field in ("id", "lang", "site"):
+    for field in REQUIRED_STRINGS:
         if not isinstance(record.get(field), str) or not record[field].strip():
             raise CorpusError(f'{place}: "{field}" missing or not a string; give it')
     for field in OPTIONAL_STRINGS:
@@ -259,28 +270,6 @@ def _parse_line(line: str, place: str) -> dict[str, Any]:
             f'{place}: page {record["id"]!r} has no text; give "text" or phrases in "with"'
         )
     return record
-
-
-def _gold_page(record: Mapping[str, Any], set_name: str, path: Path, line: str) -> GoldPage:
-    return GoldPage(
-        id=record["id"],
-        set=set_name,
-        lang=record["lang"],
-        site=record["site"],
-        path=path,
-        line=line,
-        page_type=record.get("page_type") or "article",
-        url=record.get("url"),
-        title=record.get("title"),
-        authors=tuple(record.get("authors") or ()),
-        date=record.get("date"),
-        text=record.get("text") or None,
-        with_=tuple(record.get("with") or ()),
-        without=tuple(record.get("without") or ()),
-        optional=tuple(record.get("optional") or ()),
-        gold=record.get("gold"),
-        doubt=record.get("doubt"),
-    )
 
 
 def _only(
@@ -373,16 +362,13 @@ class Split:
         return Split(*sides)
 
 
-def split_by_site(corpus: Corpus, *, share: float = TRAINING_SHARE, seed: int = 0) -> Split:
-    """Split the sites so that about `share` of each stratum's pages are for training.
+def split_by_site(corpus: Corpus, *, seed: int = 0) -> Split:
+    """Split the sites so that about TRAINING_SHARE of each stratum's pages are for training.
 
     Raises:
         CorpusError: fewer than two sites.
     """
-    if not 0 < share < 1:
-        raise CorpusError(f"a training share of {share:g} leaves one side empty; give 0.1 to 0.9")
-    train, test = _assign(corpus, (share, 1 - share), seed)
-    return Split(train, test)
+    return Split(*_assign(corpus, (TRAINING_SHARE, 1 - TRAINING_SHARE), seed))
 
 
 def folds_by_site(corpus: Corpus, *, k: int = 5, seed: int = 0) -> list[Split]:

@@ -59,15 +59,6 @@ class SwarmRun:
     interrupted: bool = False
 
 
-@dataclass
-class _Swarm:
-    position: Positions
-    velocity: Positions
-    own_best: Positions
-    own_fitness: NDArray[np.float64]
-    leader: NDArray[np.float64]
-
-
 def fly(
     fitness: Fitness,
     dimensions: int,
@@ -79,33 +70,33 @@ def fly(
     Ctrl-C ends the run and keeps the best so far, unless nothing has been measured yet.
     """
     random = np.random.default_rng(settings.seed)
-    start = random.random((settings.particles, dimensions))
-    values = fitness(start)
-    swarm = _Swarm(
-        start, np.zeros_like(start), start.copy(), values.copy(), start[values.argmax()].copy()
-    )
-    best, best_fitness = swarm.leader, float(values.max())
+    position = random.random((settings.particles, dimensions))
+    values = fitness(position)
+    velocity = np.zeros_like(position)
+    own_best, own_fitness = position.copy(), values.copy()
+    best, best_fitness = position[values.argmax()].copy(), float(values.max())
+    leader = best
     history = [Generation(0, best_fitness, float(values.mean()), best_fitness)]
     interrupted = False
     try:
         on_generation(history[0])
         for number in range(1, settings.generations + 1):
-            r1, r2 = random.random((2, *swarm.position.shape))
-            swarm.velocity = (
-                settings.omega * swarm.velocity
-                + r1 * settings.tau * (swarm.own_best - swarm.position)
-                + r2 * settings.phi * (swarm.leader - swarm.position)
+            r1, r2 = random.random((2, *position.shape))
+            velocity = (
+                settings.omega * velocity
+                + r1 * settings.tau * (own_best - position)
+                + r2 * settings.phi * (leader - position)
             )
             if settings.largest_step is not None:
-                swarm.velocity = swarm.velocity.clip(-settings.largest_step, settings.largest_step)
-            swarm.position = swarm.position + swarm.velocity
-            values = fitness(swarm.position)
-            better = values > swarm.own_fitness
-            swarm.own_best[better] = swarm.position[better]
-            swarm.own_fitness[better] = values[better]
-            swarm.leader = swarm.position[values.argmax()].copy()
+                velocity = velocity.clip(-settings.largest_step, settings.largest_step)
+            position = position + velocity
+            values = fitness(position)
+            better = values > own_fitness
+            own_best[better] = position[better]
+            own_fitness[better] = values[better]
+            leader = position[values.argmax()].copy()
             if values.max() > best_fitness:
-                best, best_fitness = swarm.leader, float(values.max())
+                best, best_fitness = leader, float(values.max())
             history.append(
                 Generation(number, float(values.max()), float(values.mean()), best_fitness)
             )

@@ -55,8 +55,7 @@ class Supervised:
 
 def supervise(folder: Path, name: str) -> Supervised:
     extensions = {
-        "newscrawl.crawl.extensions.ParentWatchdog": 0,
-        "newscrawl.crawl.extensions.ProgressReport": 0,
+        "newscrawl.crawl.extensions.MonitorLink": 0,
     }
     extensions |= {f"tests.dying.{name}": 1} if name in HANGING else {}
     upgrade_database(f"sqlite:///{folder}/news.sqlite")

@@ -247,10 +247,3 @@ def test_split_with_an_empty_side_is_refused(tmp_path):
     whole = split_by_site(many(tmp_path, sites=10))
     with pytest.raises(CorpusError, match="none of the requested pages is on a site for testing"):
         whole.only(whole.train)
-
-
-@pytest.mark.parametrize("share", [0, 1, 1.5])
-def test_share_that_leaves_a_side_empty_is_refused(tmp_path, share):
-    corpus = many(tmp_path, sites=4)
-    with pytest.raises(CorpusError, match="leaves one side empty"):
-        split_by_site(corpus, share=share)

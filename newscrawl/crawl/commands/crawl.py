@@ -4,7 +4,6 @@ input."""
 import argparse
 import gc
 import logging
-import sys
 
 # Imported here, since the import searches all loaded modules, which are fewer now than later.
 import scrapy.core.downloader.handlers.http11  # noqa: F401
@@ -14,7 +13,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.exceptions import UsageError
 
 from newscrawl.config import SettingError
-from newscrawl.crawl.commandline import reduce_logging, unknown_source
+from newscrawl.crawl.commandline import print_error, reduce_logging, unknown_source
 from newscrawl.crawl.exports import ExportError, exports_failed
 from newscrawl.storage.leases import SourceBusyError
 
@@ -77,7 +76,7 @@ class Command(crawl.Command):
         self.exitcode = int(is_aborted or is_unread or exports_failed(crawler))
 
     def _refuse(self, message: str, code: int = 2) -> None:
-        sys.stderr.write(f"newscrawl: {message}\n")
+        print_error(message)
         self.exitcode = code
 
 
