@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import date, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -56,7 +56,7 @@ def count(database: Database, table: type[Base]) -> int:
 # --- New, revised, unchanged ---
 
 
-def test_repeated_document_is_unchanged(database: Database, run: int) -> None:
+def test_repeated_document_is_unchanged(database, run):
     save_document(database, document(mentions=[headline("Siemens")]), run)
     saved = save_document(
         database, document(mentions=[headline("Siemens")], fetched_at=moment(1)), run
@@ -67,16 +67,14 @@ def test_repeated_document_is_unchanged(database: Database, run: int) -> None:
 
 
 @pytest.mark.parametrize("change", [{"text": LONG + "More."}, {"title": "Another headline"}])
-def test_changed_text_or_headline_is_a_revision(
-    database: Database, run: int, change: dict[str, Any]
-) -> None:
+def test_changed_text_or_headline_is_a_revision(database, run, change):
     save_document(database, document(), run)
     saved = save_document(database, document(fetched_at=moment(1), **change), run)
     assert saved.outcome == "revised"
     assert count(database, Article) == 1
 
 
-def test_revision_keeps_the_old_text_and_its_times(database: Database, run: int) -> None:
+def test_revision_keeps_the_old_text_and_its_times(database, run):
     save_document(database, document(text="First."), run)
     save_document(database, document(text="Second.", fetched_at=moment(1)), run)
     save_document(database, document(text="Third.", fetched_at=moment(2)), run)
@@ -85,7 +83,7 @@ def test_revision_keeps_the_old_text_and_its_times(database: Database, run: int)
     assert [(a.text, a.revision) for a in rows(database, Article)] == [("Third.", 3)]
 
 
-def test_revision_replaces_the_mentions(database: Database, run: int) -> None:
+def test_revision_replaces_the_mentions(database, run):
     save_document(database, document(text="First.", mentions=[body("Siemens"), body("Bosch")]), run)
     saved = save_document(database, document(text="Second.", mentions=[body("Bosch")]), run)
     assert saved == SaveResult("revised", 1)
@@ -108,9 +106,7 @@ LATE = datetime(2026, 11, 20, 23, 30, tzinfo=timezone(-timedelta(hours=5)))
     ],
     ids=["of its first version", "of the fetch", "in UTC"],
 )
-def test_article_counts_for_the_day_of_publication(
-    database: Database, run: int, times: list[dict[str, Any]], counted_on: date
-) -> None:
+def test_article_counts_for_the_day_of_publication(database, run, times, counted_on):
     for number, facts in enumerate(times):
         save_document(database, document(text=f"Version {number}.", **facts), run)
     assert rows(database, Article)[0].day == counted_on
@@ -119,7 +115,7 @@ def test_article_counts_for_the_day_of_publication(
 # --- One article, several addresses ---
 
 
-def test_equal_text_at_another_url_is_an_alias_in_its_source(database: Database, run: int) -> None:
+def test_equal_text_at_another_url_is_an_alias_in_its_source(database, run):
     save_document(database, document("a", mentions=[body("Siemens")]), run)
     copy = {"title": "Shorter", "text": LONG.replace(". ", ".\n\n"), "mentions": [body("Siemens")]}
     assert save_document(database, document("b", **copy), run) == SaveResult("unchanged", 0)
@@ -135,9 +131,7 @@ def test_equal_text_at_another_url_is_an_alias_in_its_source(database: Database,
     [({"title": "Another headline"}, "new"), ({"published": moment(1)}, "new"), ({}, "unchanged")],
     ids=["other headline", "other day", "same headline and day"],
 )
-def test_equal_short_texts_need_equal_headline_and_date(
-    database: Database, run: int, change: dict[str, Any], outcome: str
-) -> None:
+def test_equal_short_texts_need_equal_headline_and_date(database, run, change, outcome):
     save_document(database, document("a", text="More follows."), run)
     assert (
         save_document(database, document("b", text="More follows.", **change), run).outcome
@@ -156,9 +150,7 @@ def test_equal_short_texts_need_equal_headline_and_date(
     ],
     ids=["another introduction", "capitals", "another hour", "another headline", "open"],
 )
-def test_limited_articles_of_a_headline_and_hour_are_one(
-    database: Database, run: int, change: dict[str, Any], outcome: str
-) -> None:
+def test_limited_articles_of_a_headline_and_hour_are_one(database, run, change, outcome):
     facts = {
         "title": "Harbour reopens after eleven weeks",
         "access": "refused",
@@ -170,21 +162,19 @@ def test_limited_articles_of_a_headline_and_hour_are_one(
 
 
 @pytest.mark.parametrize("title", ["Live: the harbour reopens today", "Letters to you"])
-def test_limited_articles_of_a_returning_headline_are_several(
-    database: Database, run: int, title: str
-) -> None:
+def test_limited_articles_of_a_returning_headline_are_several(database, run, title):
     facts = {"title": title, "access": "refused", "published": moment(0)}
     save_document(database, document("a", text="The quay opened.", **facts), run)
     later = document("b", text="Ships return to the quay.", **facts)
     assert save_document(database, later, run).outcome == "new"
 
 
-def test_pages_without_text_and_date_are_separate_articles(database: Database, run: int) -> None:
+def test_pages_without_text_and_date_are_separate_articles(database, run):
     save_document(database, document("a", text="", published=None), run)
     assert save_document(database, document("b", text="", published=None), run).outcome == "new"
 
 
-def test_changed_page_at_an_alias_revises_the_article(database: Database, run: int) -> None:
+def test_changed_page_at_an_alias_revises_the_article(database, run):
     save_document(database, document("a"), run)
     save_document(database, document("b"), run)
     assert (
@@ -193,7 +183,7 @@ def test_changed_page_at_an_alias_revises_the_article(database: Database, run: i
     assert [a.url for a in rows(database, Article)] == ["https://ft.example/a"]
 
 
-def test_another_source_cannot_rewrite_an_article(database: Database, run: int) -> None:
+def test_another_source_cannot_rewrite_an_article(database, run):
     save_document(database, document(), run)
     bbc = register(database, "bbc")
     copy = document(source="bbc", text="Something else.")
@@ -202,14 +192,14 @@ def test_another_source_cannot_rewrite_an_article(database: Database, run: int) 
     assert [a.text for a in rows(database, Article)] == [LONG]
 
 
-def test_canonical_fetched_and_alias_urls_are_known(database: Database, run: int) -> None:
+def test_canonical_fetched_and_alias_urls_are_known(database, run):
     save_document(database, document("a", fetched_from="https://ft.example/a?from=feed"), run)
     save_document(database, document("b"), run)
     stored = {"https://ft.example/a", "https://ft.example/a?from=feed", "https://ft.example/b"}
     assert known_urls(database, [*stored, "https://ft.example/c"]) == stored
 
 
-def test_any_number_of_urls_can_be_looked_up(database: Database, run: int) -> None:
+def test_any_number_of_urls_can_be_looked_up(database, run):
     save_document(database, document("1234"), run)
     urls = (f"https://ft.example/{number}" for number in range(2000))
     assert known_urls(database, urls) == {"https://ft.example/1234"}
@@ -239,9 +229,7 @@ def declaring_pages() -> list[Document]:
 
 
 @pytest.mark.parametrize("together", [True, False])
-def test_articles_that_declare_one_address_are_separate(
-    database: Database, run: int, together: bool
-) -> None:
+def test_articles_that_declare_one_address_are_separate(database, run, together):
     pages = declaring_pages()
     for batch in [pages] if together else [[page] for page in pages]:
         saved = save_documents(database, batch, run)
@@ -251,7 +239,7 @@ def test_articles_that_declare_one_address_are_separate(
     assert urls == ["", "museum", "harvest"]
 
 
-def test_article_with_a_wrongly_declared_address_is_revised(database: Database, run: int) -> None:
+def test_article_with_a_wrongly_declared_address_is_revised(database, run):
     save_documents(database, declaring_pages(), run)
     title = HEADLINES["museum"]
     corrected = declaring("museum", title, f"{story('museum')} is open.")
@@ -260,7 +248,7 @@ def test_article_with_a_wrongly_declared_address_is_revised(database: Database, 
     assert revised == [title]
 
 
-def test_ingested_articles_that_declare_one_address_are_separate(database: Database) -> None:
+def test_ingested_articles_that_declare_one_address_are_separate(database):
     writer = IngestionWriter(database, "ingested")
     records = list(records_of(declaring_pages()))
     origin = Origin(slug="ft", name="FT", country="", language="", home="https://ft.example/")
@@ -275,9 +263,7 @@ def test_ingested_articles_that_declare_one_address_are_separate(database: Datab
         ("How the bridge was built", "More follows."),
     ],
 )
-def test_page_that_declares_its_article_is_an_alias(
-    database: Database, run: int, title: str, text: str
-) -> None:
+def test_page_that_declares_its_article_is_an_alias(database, run, title, text):
     article = declaring("bridge", HEADLINES["bridge"], story("bridge"))
     copy = declaring("copy", title, text)
     save_documents(database, [article, copy], run)
@@ -298,7 +284,7 @@ _VERSIONS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("later", ["paywalled", "disallowed", "refused", "emptied", "consent"])
-def test_text_is_kept_when_a_later_page_has_less(database: Database, run: int, later: str) -> None:
+def test_text_is_kept_when_a_later_page_has_less(database, run, later):
     save_document(database, document(mentions=[body("Siemens")]), run)
     saved = save_document(database, document(**_VERSIONS[later]), run)
     # An article that goes behind a paywall, or is refused to us, is not a page gone wrong.
@@ -312,7 +298,7 @@ def test_text_is_kept_when_a_later_page_has_less(database: Database, run: int, l
 
 
 @pytest.mark.parametrize("earlier", ["paywalled", "disallowed", "refused", "emptied", "consent"])
-def test_text_replaces_a_page_that_had_less(database: Database, run: int, earlier: str) -> None:
+def test_text_replaces_a_page_that_had_less(database, run, earlier):
     save_document(database, document(**_VERSIONS[earlier]), run)
     assert save_document(database, document(mentions=[body("Siemens")]), run) == SaveResult(
         "revised", 1
@@ -322,9 +308,7 @@ def test_text_replaces_a_page_that_had_less(database: Database, run: int, earlie
 
 
 @pytest.mark.parametrize("earlier", ["paywalled", "disallowed"])
-def test_introduction_is_kept_when_the_page_is_read_without_its_feed(
-    database: Database, run: int, earlier: str
-) -> None:
+def test_introduction_is_kept_when_the_page_is_read_without_its_feed(database, run, earlier):
     intro = document(**_VERSIONS[earlier], mentions=[body("Siemens")])
     save_document(database, intro, run)
     bare = document(text="", access="paywalled", kind="paywall")
@@ -341,7 +325,7 @@ def test_introduction_is_kept_when_the_page_is_read_without_its_feed(
     ],
     ids=str,
 )
-def test_access_and_kind_are_stored(database: Database, run: int, facts: dict[str, Any]) -> None:
+def test_access_and_kind_are_stored(database, run, facts):
     save_document(database, document(**facts), run)
     (article,) = rows(database, Article)
     assert {name: getattr(article, name) for name in facts} == facts
@@ -350,9 +334,7 @@ def test_access_and_kind_are_stored(database: Database, run: int, facts: dict[st
 # --- What the web sends ---
 
 
-def test_characters_refused_by_databases_are_replaced_at_equal_offsets(
-    database: Database, run: int
-) -> None:
+def test_characters_refused_by_databases_are_replaced_at_equal_offsets(database, run):
     text = "\x00\ud800 Siemens said. " + LONG
     hostile = document(title="A\x00B\udfff", text=text, mentions=[body("Siemens", 3)])
     hostile = replace(
@@ -364,14 +346,14 @@ def test_characters_refused_by_databases_are_replaced_at_equal_offsets(
     assert (article.title, article.authors) == ("A\ufffdB\ufffd", ["\ufffd"])
 
 
-def test_unicode_text_is_stored_unchanged(database: Database, run: int) -> None:
+def test_unicode_text_is_stored_unchanged(database, run):
     text = "日本語 Ελληνικά русский العربية 🙂 \U0010ffff"
     save_document(database, document(title=text, text=text), run)
     stored = rows(database, Article)[0]
     assert (stored.title, stored.text) == (text, text)
 
 
-def test_times_are_read_with_their_zone(database: Database, run: int) -> None:
+def test_times_are_read_with_their_zone(database, run):
     published = datetime(2026, 11, 20, 8, 15, 30, 123456, timezone(timedelta(hours=5, minutes=30)))
     save_document(database, document(published=published), run)
     stored = rows(database, Article)[0]
@@ -394,9 +376,7 @@ def _fetched_naive(document: Document) -> Document:
     ],
     ids=["long URL", "naive time", "naive fetch", "kind", "access"],
 )
-def test_unstorable_document_is_refused_with_the_reason(
-    database: Database, run: int, bad: Document, says: str
-) -> None:
+def test_unstorable_document_is_refused_with_the_reason(database, run, bad, says):
     with pytest.raises(UnstorableDocument, match=says):
         save_document(database, bad, run)
     assert count(database, Article) == 0
@@ -405,24 +385,24 @@ def test_unstorable_document_is_refused_with_the_reason(
 # --- Transactions ---
 
 
-def test_failed_save_stores_nothing(database: Database, run: int) -> None:
+def test_failed_save_stores_nothing(database, run):
     broken = replace(body("Siemens"), section=None)  # type: ignore[arg-type]
     with pytest.raises(StorageError, match="refused"):
         save_document(database, document(mentions=[body("Bosch"), broken]), run)
     assert [count(database, table) for table in (Article, ArticleUrl, Company, Mention)] == [0] * 4
 
 
-def test_save_requires_a_registered_source(database: Database, run: int) -> None:
+def test_save_requires_a_registered_source(database, run):
     with pytest.raises(StorageError, match="no source 'bbc'"):
         save_document(database, document(source="bbc"), run)
 
 
-def test_save_requires_a_run(database: Database, run: int) -> None:
+def test_save_requires_a_run(database, run):
     with pytest.raises(StorageError, match=f"no run {run + 1}"):
         save_document(database, document(), run + 1)
 
 
-def test_concurrent_writers_store_one_article_for_one_text(database: Database, run: int) -> None:
+def test_concurrent_writers_store_one_article_for_one_text(database, run):
     with ThreadPoolExecutor(8) as pool:
         saved = list(
             pool.map(lambda n: save_document(database, document(f"{n % 2}"), run), range(16))
@@ -431,7 +411,7 @@ def test_concurrent_writers_store_one_article_for_one_text(database: Database, r
     assert count(database, Article) == 1
 
 
-def test_concurrent_writers_share_the_companies(database: Database) -> None:
+def test_concurrent_writers_share_the_companies(database):
     runs = {slug: register(database, slug) for slug in ("a", "b", "c", "d")}
     names = [f"Company {number}" for number in range(30)]
 
@@ -447,14 +427,14 @@ def test_concurrent_writers_share_the_companies(database: Database) -> None:
 # --- Sources and runs ---
 
 
-def test_registering_again_updates_the_source(database: Database) -> None:
+def test_registering_again_updates_the_source(database):
     database.register_source("ft", "Financial Times", "gb", "en", "https://ft.example/")
     database.register_source("ft", "FT", "gb", "en", "https://www.ft.example/")
     stored = [(s.slug, s.name, s.home) for s in rows(database, Source)]
     assert stored == [("ft", "FT", "https://www.ft.example/")]
 
 
-def test_run_is_open_until_it_is_finished(database: Database, run: int) -> None:
+def test_run_is_open_until_it_is_finished(database, run):
     assert rows(database, Run)[0].finished_at is None
     database.finish_run(run, "finished", {"new": 3})
     stored = rows(database, Run)[0]
@@ -462,7 +442,7 @@ def test_run_is_open_until_it_is_finished(database: Database, run: int) -> None:
     assert stored.finished_at >= stored.started_at
 
 
-def test_finishing_an_unknown_run_is_refused(database: Database, run: int) -> None:
+def test_finishing_an_unknown_run_is_refused(database, run):
     with pytest.raises(StorageError, match=f"no run {run + 1}"):
         database.finish_run(run + 1, "finished", {})
 
@@ -493,11 +473,8 @@ def test_finishing_an_unknown_run_is_refused(database: Database, run: int) -> No
     ),
 )
 def test_day_has_the_best_state_and_the_most_articles_of_its_crawls(
-    database: Database,
-    run: int,
-    crawls: list[tuple[CoverageState, int, str]],
-    day_of_source: tuple[str, int, str],
-) -> None:
+    database, run, crawls, day_of_source
+):
     for state, articles, note in crawls:
         database.record_coverage("ft", day(0), state, 40, articles, note)
     (row,) = rows(database, Coverage)
@@ -505,7 +482,7 @@ def test_day_has_the_best_state_and_the_most_articles_of_its_crawls(
     assert row.found == 40
 
 
-def test_days_of_a_gap_that_counted_as_covered_are_incomplete(database: Database, run: int) -> None:
+def test_days_of_a_gap_that_counted_as_covered_are_incomplete(database, run):
     states: tuple[CoverageState, ...] = ("ok", "failed", "paywalled", "ok")
     for number, state in enumerate(states):
         database.record_coverage("ft", day(number), state, 1, 1, note=state)
@@ -519,9 +496,7 @@ def test_days_of_a_gap_that_counted_as_covered_are_incomplete(database: Database
     ]
 
 
-def test_days_without_a_crawl_are_covered_once_a_gap_is_closed(
-    database: Database, run: int
-) -> None:
+def test_days_without_a_crawl_are_covered_once_a_gap_is_closed(database, run):
     states: dict[int, CoverageState] = {0: "paywalled", 2: "failed", 3: "ok"}
     for number, state in states.items():
         database.record_coverage("ft", day(number), state, 1, 1, note=state)
@@ -535,6 +510,6 @@ def test_days_without_a_crawl_are_covered_once_a_gap_is_closed(
     ]
 
 
-def test_unknown_coverage_state_is_refused(database: Database, run: int) -> None:
+def test_unknown_coverage_state_is_refused(database, run):
     with pytest.raises(ValueError, match="unknown coverage state 'sunny'"):
         database.record_coverage("ft", day(0), "sunny", 0, 0)  # type: ignore[arg-type]

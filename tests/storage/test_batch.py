@@ -58,7 +58,7 @@ def states(database: Database) -> dict[str, tuple[str, str | None]]:
     return {url.rpartition("/")[2]: (state, reason) for url, state, reason in rows}
 
 
-def test_batch_returns_the_outcome_of_each_page(database: Database, frontier: Frontier) -> None:
+def test_batch_returns_the_outcome_of_each_page(database, frontier):
     first, empty, second = taken(frontier, "a", "b", "c")
     results = write(
         frontier,
@@ -74,7 +74,7 @@ def test_batch_returns_the_outcome_of_each_page(database: Database, frontier: Fr
     assert states(database) == {"a": ("done", "new"), "b": ("done", "Empty"), "c": ("done", "new")}
 
 
-def test_copy_in_the_same_batch_adds_only_its_url(database: Database, frontier: Frontier) -> None:
+def test_copy_in_the_same_batch_adds_only_its_url(database, frontier):
     original, copy = article_and_print(frontier)
     assert original.document
     assert copy.document
@@ -90,7 +90,7 @@ def test_copy_in_the_same_batch_adds_only_its_url(database: Database, frontier: 
     assert addresses == {original.document.page.attempt.url, copy.document.page.attempt.url}
 
 
-def test_copy_of_a_stored_article_adds_only_its_url(database: Database, frontier: Frontier) -> None:
+def test_copy_of_a_stored_article_adds_only_its_url(database, frontier):
     original, copy = article_and_print(frontier)
     write(frontier, original)
     assert write(frontier, copy) == [SaveResult("unchanged", 0)]
@@ -98,7 +98,7 @@ def test_copy_of_a_stored_article_adds_only_its_url(database: Database, frontier
         assert session.scalar(select(Article.revision)) == 1
 
 
-def test_revisited_page_revises_its_article(database: Database, frontier: Frontier) -> None:
+def test_revisited_page_revises_its_article(database, frontier):
     (page,) = taken(frontier, "a")
     write(frontier, arrival(frontier, page, article(page, text="As it was. " * 30)))
     again = replace(page, attempt=replace(page.attempt, first=False))
@@ -107,9 +107,7 @@ def test_revisited_page_revises_its_article(database: Database, frontier: Fronti
     assert result == SaveResult("revised", 0)
 
 
-def test_unstorable_document_does_not_fail_its_batch(
-    database: Database, frontier: Frontier
-) -> None:
+def test_unstorable_document_does_not_fail_its_batch(database, frontier):
     page, long = taken(frontier, "a", "b")
     unstorable = article(long)
     address = "https://ft.example/" + "x" * 3000
@@ -122,7 +120,7 @@ def test_unstorable_document_does_not_fail_its_batch(
     assert states(database)["b"][0] == "pending"
 
 
-def test_batch_is_atomic(database: Database, frontier: Frontier) -> None:
+def test_batch_is_atomic(database, frontier):
     page, second = taken(frontier, "a", "b")
     stranger = article(second)
     stranger = replace(stranger, page=replace(stranger.page, source="unknown"))
@@ -133,7 +131,7 @@ def test_batch_is_atomic(database: Database, frontier: Frontier) -> None:
         assert session.scalars(select(Article.id)).all() == []
 
 
-def test_page_outside_the_frontier_is_stored(frontier: Frontier) -> None:
+def test_page_outside_the_frontier_is_stored(frontier):
     (result,) = write(frontier, FinishedPage(document=document("a")))
     assert isinstance(result, SaveResult)
     assert result.outcome == "new"
@@ -173,7 +171,7 @@ def new_articles(batch: str, number: int) -> list[FinishedPage]:
     ]
 
 
-def test_larger_batch_sends_the_same_statements(frontier: Frontier) -> None:
+def test_larger_batch_sends_the_same_statements(frontier):
     """Neither a statement for each article, nor a parameter for each value of a list."""
     sent: dict[int, list[str]] = {}
     for number in (20, 60):
@@ -217,9 +215,7 @@ def redirected(document: Document, path: str) -> Document:
 
 @pytest.mark.parametrize("to", [None, "maintenance"])
 @pytest.mark.parametrize("together", [True, False])
-def test_articles_hidden_by_maintenance_are_read_later(
-    database: Database, frontier: Frontier, to: str | None, together: bool
-) -> None:
+def test_articles_hidden_by_maintenance_are_read_later(database, frontier, to, together):
     pages = taken(frontier, *HEADLINES)
     hidden = [told(page, "The Saltmere Times", MAINTENANCE) for page in pages]
     if to:
@@ -251,9 +247,7 @@ def test_articles_hidden_by_maintenance_are_read_later(
     ] == ["revised", "new", "new"]
 
 
-def test_copy_under_the_headline_of_the_feed_is_an_alias(
-    database: Database, frontier: Frontier
-) -> None:
+def test_copy_under_the_headline_of_the_feed_is_an_alias(database, frontier):
     pages = taken(frontier, "a", "b")
     text = "The museum shows the oldest maps of the harbour. " * 8
     copies = [told(page, "Maps", text) for page in pages]

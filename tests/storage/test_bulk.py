@@ -6,7 +6,6 @@ import pytest
 from sqlalchemy import Connection, select
 from sqlalchemy.exc import IntegrityError
 
-from newscrawl.storage import Database
 from newscrawl.storage.engine import BulkInsert, RowIds
 from newscrawl.storage.models import Base, Company, Source
 
@@ -42,7 +41,7 @@ def counter(**columns: object) -> BulkInsert:
 
 
 @numbers
-def test_rows_are_read_as_they_were_written(database: Database, number: int) -> None:
+def test_rows_are_read_as_they_were_written(database, number):
     rows = [source(place) for place in range(number)]
     insert = BulkInsert(TABLES["sources"], tuple(rows[0]))
     values = [tuple(row.values()) for row in rows]
@@ -55,7 +54,7 @@ def test_rows_are_read_as_they_were_written(database: Database, number: int) -> 
 
 
 @numbers
-def test_existing_rows_are_skipped(database: Database, number: int) -> None:
+def test_existing_rows_are_skipped(database, number):
     names = BulkInsert(TABLES["companies"], ("name",), lambda row: row.on_conflict_do_nothing())
     rows = [(f"{ODD} {place}",) for place in range(number)]
     database.write(lambda session: names.write(session.connection(), rows[: number // 2]))
@@ -66,7 +65,7 @@ def test_existing_rows_are_skipped(database: Database, number: int) -> None:
 
 
 @numbers
-def test_existing_rows_are_updated(database: Database, number: int) -> None:
+def test_existing_rows_are_updated(database, number):
     names = ("articles", "limited", "in_title", "in_body", "boilerplate", "boilerplate_articles")
     nothing = dict.fromkeys(names, 0)
     rows = [
@@ -89,7 +88,7 @@ def test_existing_rows_are_updated(database: Database, number: int) -> None:
 
 
 @pytest.mark.parametrize("number", [FEW, MANY], ids=["few", "many"])
-def test_conflicting_row_raises_integrity_error(database: Database, number: int) -> None:
+def test_conflicting_row_raises_integrity_error(database, number):
     names = BulkInsert(TABLES["companies"], ("name",))
     rows = [("Siemens",)] * number
 
@@ -105,7 +104,7 @@ def test_conflicting_row_raises_integrity_error(database: Database, number: int)
 
 
 @numbers
-def test_row_ids_are_unique(database: Database, number: int) -> None:
+def test_row_ids_are_unique(database, number):
     companies = RowIds(Company)
     names = BulkInsert(TABLES["companies"], ("id", "name"))
 

@@ -111,7 +111,7 @@ AFTER = {"BMW": (0, 1), "Siemens": (0, 1)}
 
 
 @pytest.mark.usefixtures("before")
-def test_counts_follow_corrections_at_once(database: Database) -> None:
+def test_counts_follow_corrections_at_once(database):
     assert len(drop_ford(database)) == 3
     add_bmw(database)
     assert counts(database) == AFTER
@@ -120,7 +120,7 @@ def test_counts_follow_corrections_at_once(database: Database) -> None:
 
 
 @pytest.mark.usefixtures("before")
-def test_correction_is_stored_with_who_when_and_the_sentence(database: Database) -> None:
+def test_correction_is_stored_with_who_when_and_the_sentence(database):
     add_bmw(database)
     (row,) = queries.corrections(database)
     assert (row.kind, row.company, row.surface) == ("missed", "BMW", CARMAKER)
@@ -131,9 +131,7 @@ def test_correction_is_stored_with_who_when_and_the_sentence(database: Database)
     assert queries.corrections(database, scope=Scope(source="bbc")) == []
 
 
-def test_undoing_restores_the_counts(
-    database: Database, before: dict[str, tuple[int, int]]
-) -> None:
+def test_undoing_restores_the_counts(database, before):
     numbers = drop_ford(database) + add_bmw(database)
     for number in numbers:
         assert undo_correction(database, number, "Grace") == URL
@@ -148,7 +146,7 @@ def test_undoing_restores_the_counts(
 
 
 @pytest.mark.usefixtures("before")
-def test_corrections_made_at_once_are_undone_together(database: Database) -> None:
+def test_corrections_made_at_once_are_undone_together(database):
     first, *further = drop_ford(database)
     (bmw,) = add_bmw(database)
     assert further
@@ -157,7 +155,7 @@ def test_corrections_made_at_once_are_undone_together(database: Database) -> Non
 
 
 @pytest.mark.usefixtures("before")
-def test_one_place_can_be_given_to_another_company(database: Database) -> None:
+def test_one_place_can_be_given_to_another_company(database):
     (mention,) = [mark for mark in page_of(database).mentions if mark.company == "Siemens"]
     place = Mention(
         company="Siemens Energy",
@@ -173,7 +171,7 @@ def test_one_place_can_be_given_to_another_company(database: Database) -> None:
 
 
 @pytest.mark.usefixtures("before")
-def test_score_of_a_mention_is_stored_and_a_person_is_sure(database: Database) -> None:
+def test_score_of_a_mention_is_stored_and_a_person_is_sure(database):
     assert all(0 < (mention.score or 0) < 1 for mention in page_of(database).mentions)
     add_bmw(database)
     assert {
@@ -182,7 +180,7 @@ def test_score_of_a_mention_is_stored_and_a_person_is_sure(database: Database) -
 
 
 @pytest.mark.usefixtures("before")
-def test_same_correction_is_stored_once_until_it_is_undone(database: Database) -> None:
+def test_same_correction_is_stored_once_until_it_is_undone(database):
     judgements = missed_mentions(page_of(database), "BMW", CARMAKER)
     (first,) = correct(database, judgements)
     assert correct(database, judgements, "ben") == [first]
@@ -197,7 +195,7 @@ def test_same_correction_is_stored_once_until_it_is_undone(database: Database) -
 
 
 @pytest.mark.usefixtures("before")
-def test_corrections_survive_rematch(database: Database, registry: Path) -> None:
+def test_corrections_survive_rematch(database, registry):
     drop_ford(database)
     (bmw,) = add_bmw(database)
     again = Rematch(database, registry, Scope()).run()
@@ -217,7 +215,7 @@ def test_corrections_survive_rematch(database: Database, registry: Path) -> None
 
 
 @pytest.mark.usefixtures("before")
-def test_correction_made_during_a_rematch_stays(database: Database, registry: Path) -> None:
+def test_correction_made_during_a_rematch_stays(database, registry):
     (texts,) = text_batches(database, Scope())
     searched = {texts[0].number: load_companies(registry).find(TEXT, title=TITLE, language="en")}
     drop_ford(database)
@@ -226,9 +224,7 @@ def test_correction_made_during_a_rematch_stays(database: Database, registry: Pa
     assert counts(database) == AFTER
 
 
-def test_undoing_after_rematch_gives_what_the_matcher_finds(
-    database: Database, registry: Path, before: dict[str, tuple[int, int]]
-) -> None:
+def test_undoing_after_rematch_gives_what_the_matcher_finds(database, registry, before):
     numbers = drop_ford(database)
     smaller = registry.with_name("smaller.toml")
     smaller.write_text('bundled = false\n[[company]]\nname = "Siemens"\n', "utf-8")
@@ -238,7 +234,7 @@ def test_undoing_after_rematch_gives_what_the_matcher_finds(
     assert counts(database) == {"Siemens": before["Siemens"]}
 
 
-def test_corrections_survive_a_revision(database: Database, registry: Path, run: int) -> None:
+def test_corrections_survive_a_revision(database, registry, run):
     drop_ford(database)
     add_bmw(database)
     changed = "A sentence more stands first. " + TEXT.replace("Siemens built it in", "It took")
@@ -248,9 +244,7 @@ def test_corrections_survive_a_revision(database: Database, registry: Path, run:
     assert page_of(database).text[bmw.start : bmw.end] == CARMAKER
 
 
-def test_correction_without_its_sentence_waits_for_it(
-    database: Database, registry: Path, run: int
-) -> None:
+def test_correction_without_its_sentence_waits_for_it(database, registry, run):
     add_bmw(database)
     changed = TEXT.replace("the Munich carmaker", "a carmaker of Munich")
     save_document(database, reading(registry, changed, hours=1), run)
@@ -272,8 +266,8 @@ def test_correction_without_its_sentence_waits_for_it(
     ],
 )
 def test_correction_survives_a_mended_letter_but_no_other_sentence(
-    database: Database, registry: Path, run: int, sentence: str, state: str
-) -> None:
+    database, registry, run, sentence, state
+):
     add_bmw(database)
     old = "Ford thanked the workers and the Munich carmaker for the money."
     changed = TEXT.replace(old, sentence)
@@ -283,7 +277,7 @@ def test_correction_survives_a_mended_letter_but_no_other_sentence(
     assert ("BMW" in counts(database)) is (state == "applied")
 
 
-def test_repeated_sentence_keeps_its_place(database: Database, registry: Path, run: int) -> None:
+def test_repeated_sentence_keeps_its_place(database, registry, run):
     twice = "Ford said no. " * 2 + LAST
     save_document(database, reading(registry, twice, hours=1), run)
     *_, second = wrong_mentions(page_of(database), "Ford")
@@ -297,7 +291,7 @@ LAST = "The council met on Tuesday to talk about the new bridge across the river
 
 
 @pytest.mark.usefixtures("before")
-def test_reduced_article_loses_its_corrections_with_its_text(database: Database) -> None:
+def test_reduced_article_loses_its_corrections_with_its_text(database):
     add_bmw(database)
     number = page_of(database).row.number
     reduce_articles(database, {number: document(title=TITLE, text="", access="disallowed")})
@@ -326,9 +320,7 @@ def body(company: str, surface: str, start: int | None = None) -> Mention:
     ],
 )
 @pytest.mark.usefixtures("before")
-def test_senseless_correction_is_refused(
-    database: Database, kind: str, mention: Mention, message: str
-) -> None:
+def test_senseless_correction_is_refused(database, kind, mention, message):
     good = wrong_mentions(page_of(database), "Ford")
     bad = Judgement(kind=kind, mention=mention)  # type: ignore[arg-type]
     with pytest.raises(CorrectionError, match=message):
@@ -338,14 +330,14 @@ def test_senseless_correction_is_refused(
 
 
 @pytest.mark.usefixtures("before")
-def test_opposite_of_a_correction_is_refused(database: Database) -> None:
+def test_opposite_of_a_correction_is_refused(database):
     (number,) = add_bmw(database)
     with pytest.raises(CorrectionError, match=f"correction {number} by a person says the opposite"):
         correct(database, wrong_mentions(page_of(database), "BMW"))
 
 
 @pytest.mark.usefixtures("before")
-def test_correction_needs_a_name_and_an_article(database: Database) -> None:
+def test_correction_needs_a_name_and_an_article(database):
     judgements = wrong_mentions(page_of(database), "Ford")
     with pytest.raises(CorrectionError, match="a name is missing"):
         correct(database, judgements, " \n")
@@ -371,7 +363,7 @@ with open_database(url) as database:
 """
 
 
-def test_killed_process_leaves_all_or_nothing(tables_url: str, registry: Path) -> None:
+def test_killed_process_leaves_all_or_nothing(tables_url, registry):
     with open_database(tables_url) as database:
         save_document(database, reading(registry), register(database))
         before = counts(database)

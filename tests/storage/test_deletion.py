@@ -55,7 +55,7 @@ def run(database: Database) -> int:
     return run
 
 
-def test_nothing_of_a_deleted_article_is_left_but_its_address(database: Database, run: int) -> None:
+def test_nothing_of_a_deleted_article_is_left_but_its_address(database, run):
     assert WORD.lower() in everything(database).lower()
     delete(database)
     content = everything(database)
@@ -65,7 +65,7 @@ def test_nothing_of_a_deleted_article_is_left_but_its_address(database: Database
     assert [article.url for article in queries.articles(database)] == ["https://ft.example/b"]
 
 
-def test_counts_follow_a_deletion(database: Database, run: int) -> None:
+def test_counts_follow_a_deletion(database, run):
     add_query(database, "bridges", WORD, "ann")
     count_history(database, "bridges")
     assert {row.company for row in queries.company_ranking(database)} == {"Siemens", "bridges"}
@@ -78,7 +78,7 @@ def test_counts_follow_a_deletion(database: Database, run: int) -> None:
 
 
 @pytest.mark.parametrize("path", ["a", "another-address-of-the-same-text"])
-def test_deleted_article_is_not_stored_again(database: Database, run: int, path: str) -> None:
+def test_deleted_article_is_not_stored_again(database, run, path):
     delete(database)
     again = story(path, hours=2, more="Corrected. ")
     assert save_document(database, again, run).outcome == "unchanged"
@@ -86,7 +86,7 @@ def test_deleted_article_is_not_stored_again(database: Database, run: int, path:
     assert articles_under(database, [URL]) == ([], [URL])
 
 
-def test_all_articles_of_a_source_are_deleted(database: Database, run: int) -> None:
+def test_all_articles_of_a_source_are_deleted(database, run):
     zdf = register(database, "zdf", "de")
     save_document(database, document("c", source="zdf", text=f"Kept. {LONG}"), zdf)
     articles = articles_of(database, "ft")
@@ -102,9 +102,7 @@ def test_all_articles_of_a_source_are_deleted(database: Database, run: int) -> N
         ("zdf", 1, {"ft/old", "ft/new", "zdf/new"}),
     ],
 )
-def test_articles_of_earlier_days_are_deleted(
-    database: Database, source: str | None, days: int, left: set[str]
-) -> None:
+def test_articles_of_earlier_days_are_deleted(database, source, days, left):
     for slug in ("ft", "zdf"):
         run = register(database, slug, "gb")
         for path, day in (("old", 0), ("new", 1)):
@@ -117,9 +115,7 @@ def test_articles_of_earlier_days_are_deleted(
     assert urls == {f"https://{path.replace('/', '.example/')}" for path in left}
 
 
-def test_waiting_page_of_a_deleted_article_is_not_fetched_again(
-    database: Database, run: int
-) -> None:
+def test_waiting_page_of_a_deleted_article_is_not_fetched_again(database, run):
     with database.reading() as session:
         source = session.scalars(select(models.Source.id)).one()
     row = models.FrontierUrl(

@@ -13,7 +13,6 @@ import pytest
 from sqlalchemy import select
 
 from newscrawl.storage import (
-    Database,
     StorageError,
     database,
     engine,
@@ -48,7 +47,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "news.sqlite"
 
 
-def test_values_of_a_list_are_looked_up_in_the_index(file: Path) -> None:
+def test_values_of_a_list_are_looked_up_in_the_index(file):
     query = select(ArticleUrl.article_id).where(
         engine.one_of(ArticleUrl.url, "urls"), ArticleUrl.article_id > 0
     )
@@ -60,7 +59,7 @@ def test_values_of_a_list_are_looked_up_in_the_index(file: Path) -> None:
     assert any(step.startswith("SEARCH article_urls USING INDEX") for step in plan), plan
 
 
-def test_postgresql_database_of_another_encoding_is_refused(postgres_server: str) -> None:
+def test_postgresql_database_of_another_encoding_is_refused(postgres_server):
     name = "test_sql_ascii"
     with closing(psycopg.connect(postgres_server, autocommit=True)) as connection:
         connection.execute(
@@ -79,7 +78,7 @@ def test_postgresql_database_of_another_encoding_is_refused(postgres_server: str
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
-def test_postgresql_url_uses_psycopg(scheme: str) -> None:
+def test_postgresql_url_uses_psycopg(scheme):
     assert engine.parse_url(f"{scheme}://u@h/d").drivername == "postgresql+psycopg"
 
 
@@ -94,20 +93,20 @@ def test_postgresql_url_uses_psycopg(scheme: str) -> None:
         ("postgresql://u:secret@h:port/d", "not a database URL"),
     ],
 )
-def test_unsupported_database_url_is_refused(url: str, says: str) -> None:
+def test_unsupported_database_url_is_refused(url, says):
     text = message(url)
     assert says in text
     assert "secret" not in text
 
 
-def test_error_of_an_unreachable_server_hides_its_password() -> None:
+def test_error_of_an_unreachable_server_hides_its_password():
     text = message("postgresql://me:secret@127.0.0.1:1/news?connect_timeout=2")
     assert text.startswith("can't reach the database postgresql://me:***@127.0.0.1:1/news")
     assert "NEWSCRAWL_DATABASE_URL" in text
     assert "secret" not in text
 
 
-def test_missing_database_of_a_server_is_named(postgres_server: str) -> None:
+def test_missing_database_of_a_server_is_named(postgres_server):
     text = message(postgres_server.replace("/postgres?", "/nowhere?"))
     assert 'database "nowhere" does not exist' in text
 
@@ -115,7 +114,7 @@ def test_missing_database_of_a_server_is_named(postgres_server: str) -> None:
 # --- Files ---
 
 
-def test_new_file_has_tables_and_the_modes_that_we_rely_on(file: Path) -> None:
+def test_new_file_has_tables_and_the_modes_that_we_rely_on(file):
     with open_database(f"sqlite:///{file}") as opened:
         register(opened)
         with opened.reading() as session:
@@ -126,7 +125,7 @@ def test_new_file_has_tables_and_the_modes_that_we_rely_on(file: Path) -> None:
             assert connection.exec_driver_sql("PRAGMA secure_delete").scalar() == 1
 
 
-def test_in_memory_database_is_shared_by_threads() -> None:
+def test_in_memory_database_is_shared_by_threads():
     with open_database("sqlite://") as opened:
         run = register(opened)
         worker = threading.Thread(target=save_document, args=(opened, document(), run))
@@ -135,17 +134,17 @@ def test_in_memory_database_is_shared_by_threads() -> None:
         assert known_urls(opened, ["https://ft.example/a"])
 
 
-def test_reader_of_a_missing_file_is_refused(file: Path) -> None:
+def test_reader_of_a_missing_file_is_refused(file):
     assert message(f"sqlite:///{file}", create=False).startswith(f"no database at {file}: crawl")
     assert not file.exists()
 
 
-def test_missing_folder_is_named(tmp_path: Path) -> None:
+def test_missing_folder_is_named(tmp_path):
     text = message(f"sqlite:///{tmp_path}/nowhere/news.sqlite")
     assert "does its folder exist" in text
 
 
-def test_file_that_is_not_a_database_is_named(file: Path) -> None:
+def test_file_that_is_not_a_database_is_named(file):
     file.write_text("no database, whatever its name says" * 100)
     assert f"{file} is not an SQLite database" in message(f"sqlite:///{file}")
 
@@ -166,7 +165,7 @@ print(*(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children
 """
 
 
-def test_new_file_can_be_opened_concurrently(file: Path) -> None:
+def test_new_file_can_be_opened_concurrently(file):
     urls = [f"sqlite:///{path}" for path in (file.with_name("another.sqlite"), file)]
     done = subprocess.run(
         [sys.executable, "-c", OPENED_IN_FORKS, *urls], capture_output=True, text=True, check=False
@@ -180,7 +179,7 @@ def test_new_file_can_be_opened_concurrently(file: Path) -> None:
 NEXT = f"{int(migrations.HEAD) + 1:04}"
 
 
-def test_postgresql_without_tables_names_the_upgrade_command(postgres_url: str) -> None:
+def test_postgresql_without_tables_names_the_upgrade_command(postgres_url):
     assert message(postgres_url).endswith("no tables of newscrawl yet: newscrawl db upgrade")
 
 
@@ -189,13 +188,13 @@ def test_postgresql_without_tables_names_the_upgrade_command(postgres_url: str) 
     [(migrations.FORMER_LAST, "newscrawl db upgrade"), (NEXT, "made by a newer newscrawl")],
     ids=["older", "newer"],
 )
-def test_other_schema_is_refused_with_advice(database_url: str, version: str, says: str) -> None:
+def test_other_schema_is_refused_with_advice(database_url, version, says):
     upgrade_database(database_url)
     set_schema_version(database_url, version)
     assert says in message(database_url)
 
 
-def test_newer_schema_is_not_reported_as_up_to_date(database_url: str) -> None:
+def test_newer_schema_is_not_reported_as_up_to_date(database_url):
     upgrade_database(database_url)
     set_schema_version(database_url, NEXT)
     with pytest.raises(StorageError, match="made by a newer newscrawl"):
@@ -215,9 +214,7 @@ def locked(file: Path) -> Iterator[sqlite3.Connection]:
     writer.close()
 
 
-def test_locked_database_is_a_clear_error(
-    file: Path, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_locked_database_is_a_clear_error(file, locked, monkeypatch):
     monkeypatch.setattr(database, "RETRY_PAUSES", (0.01, 0.01))
     with (
         open_database(f"sqlite:///{file}?timeout=0.05") as opened,
@@ -226,9 +223,7 @@ def test_locked_database_is_a_clear_error(
         opened.register_source("ft", "FT", "gb", "en", "https://ft.example/")
 
 
-def test_released_lock_is_waited_for(
-    file: Path, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_released_lock_is_waited_for(file, locked, monkeypatch):
     monkeypatch.setattr(database, "RETRY_PAUSES", ())
     with open_database(f"sqlite:///{file}") as opened:
         release = threading.Timer(2.5, locked.rollback)
@@ -237,7 +232,7 @@ def test_released_lock_is_waited_for(
         release.join()
 
 
-def test_ending_process_does_not_wait_for_a_lock(file: Path, locked: sqlite3.Connection) -> None:
+def test_ending_process_does_not_wait_for_a_lock(file, locked):
     assert locked.in_transaction
     with open_database(f"sqlite:///{file}") as opened:
         opened.lock_wait.is_closing = lambda: True
@@ -247,17 +242,17 @@ def test_ending_process_does_not_wait_for_a_lock(file: Path, locked: sqlite3.Con
         assert opened.lock_wait.is_spent
 
 
-def test_invalid_wait_setting_is_refused(file: Path) -> None:
+def test_invalid_wait_setting_is_refused(file):
     with pytest.raises(StorageError, match=r"not a number of seconds in the database URL: timeou"):
         open_database(f"sqlite:///{file}?timeout=soon")
 
 
-def test_readers_do_not_wait_for_a_writer(file: Path, locked: sqlite3.Connection) -> None:
+def test_readers_do_not_wait_for_a_writer(file, locked):
     with open_database(f"sqlite:///{file}?timeout=0") as opened:
         assert known_urls(opened, ["https://ft.example/a"]) == set()
 
 
-def test_closed_connection_is_reopened(postgres_url: str) -> None:
+def test_closed_connection_is_reopened(postgres_url):
     upgrade_database(postgres_url)
     with open_database(postgres_url) as opened:
         register(opened)
@@ -269,7 +264,7 @@ def test_closed_connection_is_reopened(postgres_url: str) -> None:
         assert known_urls(opened, ["https://ft.example/a"]) == set()
 
 
-def test_deleted_file_is_named_and_not_recreated(file: Path) -> None:
+def test_deleted_file_is_named_and_not_recreated(file):
     with open_database(f"sqlite:///{file}") as opened:
         opened.close()  # as a pool does with connections that it doesn't need
         file.unlink()
@@ -278,9 +273,7 @@ def test_deleted_file_is_named_and_not_recreated(file: Path) -> None:
         assert not file.exists()
 
 
-def test_reader_waits_for_a_restarted_server(
-    postgres_server: str, postgres_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reader_waits_for_a_restarted_server(postgres_server, postgres_url, monkeypatch):
     upgrade_database(postgres_url)
     with psycopg.connect(postgres_url) as connection:
         name = connection.info.dbname
@@ -302,7 +295,7 @@ def test_reader_waits_for_a_restarted_server(
     assert len(waited) == 1
 
 
-def test_size_on_disk_grows_with_the_articles(database: Database) -> None:
+def test_size_on_disk_grows_with_the_articles(database):
     before = database.size_on_disk()
     run = register(database)
     texts = [document(f"{n}", text=f"{n} {LONG * 20}") for n in range(50)]

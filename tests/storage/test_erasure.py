@@ -70,7 +70,7 @@ def delete(database: Database) -> bool:
     return delete_articles(database, [article.number])
 
 
-def test_files_hold_no_word_of_a_deleted_article(file: Path, news: Database) -> None:
+def test_files_hold_no_word_of_a_deleted_article(file, news):
     assert rest(file) == set(RARE)
     assert delete(news)
     assert rest(file) == set()
@@ -79,16 +79,14 @@ def test_files_hold_no_word_of_a_deleted_article(file: Path, news: Database) -> 
     assert rest(file) == set()
 
 
-def test_files_hold_no_word_of_a_reduced_article(file: Path, news: Database) -> None:
+def test_files_hold_no_word_of_a_reduced_article(file, news):
     (article,), _ = articles_under(news, [URL])
     reduce_articles(news, {article.number: document("secret", title="Reduced", text="")})
     assert erase_deleted(news)
     assert rest(file) == set()
 
 
-def test_crawls_store_articles_while_words_are_erased(
-    file: Path, news: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_crawls_store_articles_while_words_are_erased(file, news, monkeypatch):
     monkeypatch.setattr(deletion, "_STEP", 1)
     run = news.start_run("ft")
     stored = []
@@ -119,9 +117,7 @@ def test_crawls_store_articles_while_words_are_erased(
     assert len(queries.search(news, "stays", limit=200)) == 100
 
 
-def test_interrupted_erasure_is_finished_by_the_daily_pruning(
-    file: Path, news: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted_erasure_is_finished_by_the_daily_pruning(file, news, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(deletion, "_merge", killed)
         with pytest.raises(StorageError, match="killed"):
@@ -136,7 +132,7 @@ def killed(*_: object) -> bool:
     raise StorageError("killed")
 
 
-def test_reader_that_uses_the_journal_delays_its_erasure(file: Path, news: Database) -> None:
+def test_reader_that_uses_the_journal_delays_its_erasure(file, news):
     with closing(sqlite3.connect(file)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM articles").fetchone()
@@ -147,7 +143,7 @@ def test_reader_that_uses_the_journal_delays_its_erasure(file: Path, news: Datab
     assert rest(file) == set()
 
 
-def test_vacuum_brings_no_word_back(file: Path, news: Database) -> None:
+def test_vacuum_brings_no_word_back(file, news):
     before = [article.number for article in articles_of(news, "ft")]
     assert len(before) == 61
     assert delete_articles(news, before)

@@ -2,7 +2,6 @@
 
 import logging
 import socket
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -11,7 +10,6 @@ from psycopg.conninfo import conninfo_to_dict
 
 from newscrawl.config import SettingError
 from newscrawl.monitoring.scheduler import open_queue
-from tests.conftest import Newscrawl
 from tests.site.crawling import crawl
 
 # No three characters of it are in a message of ours.
@@ -83,9 +81,7 @@ def shown_parts(text: str) -> list[str]:
 
 
 @parametrised(REFUSED)
-def test_faulty_database_url_is_refused_before_a_connection(
-    newscrawl: Newscrawl, hosts: list[str], caplog: pytest.LogCaptureFixture, form: str
-) -> None:
+def test_faulty_database_url_is_refused_before_a_connection(newscrawl, hosts, caplog, form):
     with caplog.at_level(logging.DEBUG):
         ran = newscrawl("status", "--database", form.format(*PASSWORD))
     assert ran.code == 2
@@ -96,9 +92,7 @@ def test_faulty_database_url_is_refused_before_a_connection(
 
 
 @parametrised(ACCEPTED)
-def test_password_of_an_unreachable_database_is_hidden(
-    newscrawl: Newscrawl, hosts: list[str], caplog: pytest.LogCaptureFixture, form: str
-) -> None:
+def test_password_of_an_unreachable_database_is_hidden(newscrawl, hosts, caplog, form):
     with caplog.at_level(logging.DEBUG):
         ran = newscrawl("status", "--database", form.format(*PASSWORD))
     assert ran.code == 2
@@ -107,7 +101,7 @@ def test_password_of_an_unreachable_database_is_hidden(
     assert set(hosts) <= {"127.0.0.1"}
 
 
-def test_unknown_parameter_of_a_queue_is_one_line(hosts: list[str]) -> None:
+def test_unknown_parameter_of_a_queue_is_one_line(hosts):
     with pytest.raises(SettingError, match='invalid URI query parameter: "bogus"') as raised:
         open_queue(ACCEPTED["a parameter of no meaning"].format(*PASSWORD))
     assert not shown_parts(str(raised.value))
@@ -122,9 +116,7 @@ def test_unknown_parameter_of_a_queue_is_one_line(hosts: list[str]) -> None:
     ],
     ids=["without its option", "split at blanks", "in place of a command"],
 )
-def test_url_in_the_wrong_place_is_not_shown(
-    newscrawl: Newscrawl, arguments: tuple[str, ...]
-) -> None:
+def test_url_in_the_wrong_place_is_not_shown(newscrawl, arguments):
     ran = newscrawl(*(argument.format(*PASSWORD) for argument in arguments))
     assert ran.code == 2
     assert "it may have a password" in ran.err
@@ -132,7 +124,7 @@ def test_url_in_the_wrong_place_is_not_shown(
 
 
 @pytest.mark.thorough
-def test_crawl_with_a_faulty_database_url_shows_nothing_of_it(tmp_path: Path) -> None:
+def test_crawl_with_a_faulty_database_url_shows_nothing_of_it(tmp_path):
     url = REFUSED["an @ and a slash"].format(*PASSWORD)
     done = crawl("ft", database=tmp_path / "x", environment={"NEWSCRAWL_DATABASE_URL": url})
     assert done.code == 2

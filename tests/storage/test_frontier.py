@@ -49,14 +49,14 @@ def frontier(database: Database) -> Frontier:
 # --- The queue ----------------------------------------------------------------------------------
 
 
-def test_page_is_queued_and_dequeued_once(frontier: Frontier) -> None:
+def test_page_is_queued_and_dequeued_once(frontier):
     assert frontier.enqueue(None, [entry("a"), entry("b")]) == EnqueueCounts(known=0, fresh=2)
     assert frontier.enqueue(None, [entry("a"), entry("c"), entry("c")]).fresh == 1
     assert urls(frontier.dequeue(10)) == ["a", "b", "c"]
     assert frontier.dequeue(10) == []
 
 
-def test_hints_are_stored_with_their_page(frontier: Frontier) -> None:
+def test_hints_are_stored_with_their_page(frontier):
     moment = now() - HOUR
     listed = entry("a", moment, title="Ein Titel 😀", authors=("Jo", "Al"), language="de")
     frontier.enqueue(None, [listed])
@@ -67,14 +67,14 @@ def test_hints_are_stored_with_their_page(frontier: Frontier) -> None:
     assert page.attempt.first
 
 
-def test_newest_pages_come_first_and_undated_ones_last(frontier: Frontier) -> None:
+def test_newest_pages_come_first_and_undated_ones_last(frontier):
     pages = [entry("undated"), entry("old", now() - DAY), entry("new", now() - MINUTE)]
     frontier.enqueue(None, pages)
     assert urls(frontier.dequeue(2)) == ["new", "old"]
     assert urls(frontier.dequeue(2)) == ["undated"]
 
 
-def test_stored_article_is_not_queued(database: Database, frontier: Frontier) -> None:
+def test_stored_article_is_not_queued(database, frontier):
     save_document(database, document("a"), frontier.run_id)
     assert frontier.enqueue(None, [entry("a"), entry("b")]) == EnqueueCounts(known=1, fresh=1)
     assert urls(frontier.dequeue(10)) == ["b"]
@@ -87,16 +87,14 @@ def twin(url: str = TWIN) -> FrontierEntry:
     return FrontierEntry(url=url, fetch_url=url, hints=Hints(), twin_of=main_addresses(url))
 
 
-def test_mobile_page_of_a_stored_article_is_its_alias(
-    database: Database, frontier: Frontier
-) -> None:
+def test_mobile_page_of_a_stored_article_is_its_alias(database, frontier):
     save_document(database, document("a"), frontier.run_id)
     assert frontier.enqueue(None, [twin()]) == EnqueueCounts(known=1, fresh=0)
     assert frontier.dequeue(10) == []
     assert known_urls(database, [TWIN]) == {TWIN}
 
 
-def test_mobile_page_of_a_queued_page_is_not_queued(frontier: Frontier) -> None:
+def test_mobile_page_of_a_queued_page_is_not_queued(frontier):
     frontier.enqueue(None, [entry("a")])
     assert frontier.enqueue(None, [twin()]) == EnqueueCounts(known=1, fresh=0)
     twins = [twin("https://ft.example/amp/b-1"), entry("b-1")]
@@ -104,13 +102,13 @@ def test_mobile_page_of_a_queued_page_is_not_queued(frontier: Frontier) -> None:
     assert urls(frontier.dequeue(10)) == ["a", "b-1"]
 
 
-def test_mobile_page_without_a_known_main_page_is_queued(frontier: Frontier) -> None:
+def test_mobile_page_without_a_known_main_page_is_queued(frontier):
     frontier.enqueue(None, [entry("b")])
     assert frontier.enqueue(None, [twin()]).fresh == 1
     assert TWIN in [page.attempt.url for page in frontier.dequeue(10)]
 
 
-def test_pages_before_since_stay_queued(database: Database, frontier: Frontier) -> None:
+def test_pages_before_since_stay_queued(database, frontier):
     frontier.enqueue(None, [entry("old", now() - 3 * DAY), entry("new", now() - HOUR)])
     since = now() - DAY
     assert urls(frontier.dequeue(10, since)) == ["new"]
@@ -119,19 +117,17 @@ def test_pages_before_since_stay_queued(database: Database, frontier: Frontier) 
     assert "old" in urls(next_run(database).dequeue(10))
 
 
-def test_url_too_long_for_an_index_is_skipped(frontier: Frontier) -> None:
+def test_url_too_long_for_an_index_is_skipped(frontier):
     assert frontier.enqueue(None, [entry("x" * 2_700), entry("a")]).fresh == 1
 
 
-def test_pages_in_flight_in_a_killed_run_come_last(database: Database, frontier: Frontier) -> None:
+def test_pages_in_flight_in_a_killed_run_come_last(database, frontier):
     frontier.enqueue(None, [entry("deadly", now()), entry("b", now() - HOUR)])
     frontier.dequeue(1)
     assert urls(next_run(database).dequeue(2)) == ["b", "deadly"]
 
 
-def test_page_is_done_only_when_its_article_is_stored(
-    database: Database, frontier: Frontier
-) -> None:
+def test_page_is_done_only_when_its_article_is_stored(database, frontier):
     frontier.enqueue(None, [entry("a")])
     (page,) = frontier.dequeue(1)
     refused = replace(article(page), page=replace(article(page).page, source="unknown"))
@@ -140,7 +136,7 @@ def test_page_is_done_only_when_its_article_is_stored(
     assert urls(next_run(database).dequeue(1)) == ["a"]
 
 
-def test_alias_of_a_stored_article_leaves_the_queue(database: Database, frontier: Frontier) -> None:
+def test_alias_of_a_stored_article_leaves_the_queue(database, frontier):
     frontier.enqueue(None, [entry("amp/a"), entry("a")])
     page = next(p for p in frontier.dequeue(1))
     saved = article(page)
@@ -154,9 +150,7 @@ def test_alias_of_a_stored_article_leaves_the_queue(database: Database, frontier
     ("reason", "title", "waits"),
     [("paywalled", "Told", True), ("paywalled", None, False), ("NotHtml", "Told", False)],
 )
-def test_closed_page_is_queued_again_with_its_headline(
-    database: Database, frontier: Frontier, reason: str, title: str | None, waits: bool
-) -> None:
+def test_closed_page_is_queued_again_with_its_headline(database, frontier, reason, title, waits):
     frontier.enqueue(None, [entry("a")])
     (page,) = frontier.dequeue(1)
     frontier.mark_done(frontier.fetch_result(page.attempt, "closed", reason))
@@ -168,7 +162,7 @@ def test_closed_page_is_queued_again_with_its_headline(
 # --- Retries and revisits -----------------------------------------------------------------------
 
 
-def test_failed_page_is_retried_a_limited_number_of_times(database: Database) -> None:
+def test_failed_page_is_retried_a_limited_number_of_times(database):
     frontier = next_run(database, AT_ONCE)
     frontier.enqueue(None, [entry("a")])
     tries = 0
@@ -179,14 +173,14 @@ def test_failed_page_is_retried_a_limited_number_of_times(database: Database) ->
     assert next_run(database, AT_ONCE).dequeue(1) == []
 
 
-def test_failed_page_is_not_retried_at_once(database: Database, frontier: Frontier) -> None:
+def test_failed_page_is_not_retried_at_once(database, frontier):
     frontier.enqueue(None, [entry("a")])
     (page,) = frontier.dequeue(1)
     frontier.mark_done(frontier.fetch_result(page.attempt, "failed", "timeout"))
     assert next_run(database).dequeue(1) == []
 
 
-def test_page_that_waits_for_robots_txt_is_not_given_up(database: Database) -> None:
+def test_page_that_waits_for_robots_txt_is_not_given_up(database):
     frontier = next_run(database)
     frontier = replace(frontier, began=now())
     frontier.enqueue(None, [entry("a", now() - 2 * HOUR, title="Told")])
@@ -200,7 +194,7 @@ def test_page_that_waits_for_robots_txt_is_not_given_up(database: Database) -> N
         assert (page.attempt.failures, page.hints.title) == (0, "Told")
 
 
-def test_old_page_that_waits_for_robots_txt_counts_as_failed(database: Database) -> None:
+def test_old_page_that_waits_for_robots_txt_counts_as_failed(database):
     frontier = next_run(database, AT_ONCE)
     frontier.enqueue(None, [entry("a", now() - 31 * DAY)])
     for failures in range(3):
@@ -210,7 +204,7 @@ def test_old_page_that_waits_for_robots_txt_counts_as_failed(database: Database)
     assert next_run(database, AT_ONCE).dequeue(9) == []
 
 
-def test_revisit_that_waits_for_robots_txt_stays_a_revisit(database: Database) -> None:
+def test_revisit_that_waits_for_robots_txt_stays_a_revisit(database):
     frontier = next_run(database)
     frontier.enqueue(None, [entry("a", now())])
     (page,) = frontier.dequeue(1)
@@ -224,7 +218,7 @@ def test_revisit_that_waits_for_robots_txt_stays_a_revisit(database: Database) -
 
 
 @pytest.mark.parametrize("outcome", ["closed", "hopeless"])
-def test_page_can_be_given_up(database: Database, outcome: str) -> None:
+def test_page_can_be_given_up(database, outcome):
     frontier = next_run(database, AT_ONCE)
     frontier.enqueue(None, [entry("a", now() - MINUTE)])
     (page,) = frontier.dequeue(1)
@@ -232,7 +226,7 @@ def test_page_can_be_given_up(database: Database, outcome: str) -> None:
     assert next_run(database, AT_ONCE).dequeue(1) == []
 
 
-def test_postponed_page_stays_queued(database: Database, frontier: Frontier) -> None:
+def test_postponed_page_stays_queued(database, frontier):
     frontier.enqueue(None, [entry("a")])
     (page,) = frontier.dequeue(1, now() - DAY)
     old = now() - 9 * DAY
@@ -241,7 +235,7 @@ def test_postponed_page_stays_queued(database: Database, frontier: Frontier) -> 
     assert urls(frontier.dequeue(1)) == ["a"]
 
 
-def test_read_page_is_revisited_with_its_validators(database: Database) -> None:
+def test_read_page_is_revisited_with_its_validators(database):
     frontier = next_run(database)
     frontier.enqueue(None, [entry("a", now())])
     (page,) = frontier.dequeue(1)
@@ -275,8 +269,8 @@ def stored(database: Database, frontier: Frontier, path: str = "a") -> DequeuedP
     ids=["later", "before", "in the future"],
 )
 def test_page_with_a_later_lastmod_is_revisited_early(
-    database: Database, frontier: Frontier, since_the_visit: timedelta, changed_pages: int
-) -> None:
+    database, frontier, since_the_visit, changed_pages
+):
     stored(database, frontier)
     later = after(HOUR, next_run(database))
     result = later.enqueue(None, [changed("a", now() + since_the_visit)])
@@ -284,9 +278,7 @@ def test_page_with_a_later_lastmod_is_revisited_early(
     assert urls(later.dequeue(10)) == ["a"][:changed_pages]
 
 
-def test_lastmod_of_an_unmodified_page_is_ignored_later(
-    database: Database, frontier: Frontier
-) -> None:
+def test_lastmod_of_an_unmodified_page_is_ignored_later(database, frontier):
     stored(database, frontier)
     later = after(HOUR, next_run(database))
     later.enqueue(None, [changed("a", now() + 30 * MINUTE)])
@@ -297,7 +289,7 @@ def test_lastmod_of_an_unmodified_page_is_ignored_later(
     assert latest.dequeue(10) == []
 
 
-def test_alias_is_not_revisited(database: Database) -> None:
+def test_alias_is_not_revisited(database):
     frontier = next_run(database)
     frontier.enqueue(None, [entry("a", now()), entry("print/a", now() - MINUTE)])
     for page in frontier.dequeue(2):
@@ -305,7 +297,7 @@ def test_alias_is_not_revisited(database: Database) -> None:
     assert urls(after(DAY, frontier).dequeue(10)) == ["a"]
 
 
-def test_new_pages_come_before_revisits(database: Database) -> None:
+def test_new_pages_come_before_revisits(database):
     frontier = next_run(database)
     frontier.enqueue(None, [entry("a", now())])
     (page,) = frontier.dequeue(1)
@@ -329,7 +321,7 @@ def test_new_pages_come_before_revisits(database: Database) -> None:
         (-DAY, HOUR),  # a date in the future counts as now
     ],
 )
-def test_revisit_interval_grows_with_age(age: timedelta, next_age: timedelta | None) -> None:
+def test_revisit_interval_grows_with_age(age, next_age):
     moment = now()
     born = moment - age
     expected = None if next_age is None else min(born, moment) + next_age
@@ -337,13 +329,13 @@ def test_revisit_interval_grows_with_age(age: timedelta, next_age: timedelta | N
 
 
 @given(st.timedeltas(timedelta(), 900 * DAY), st.integers(0, 10**6), st.integers(0, 10**6))
-def test_poll_interval_is_within_its_limits(interval: timedelta, quiet: int, failures: int) -> None:
+def test_poll_interval_is_within_its_limits(interval, quiet, failures):
     moment = now()
     pause = SCHEDULE.poll_at(interval, quiet, failures, moment) - moment
     assert SCHEDULE.poll_min <= pause <= SCHEDULE.poll_max
 
 
-def test_quiet_listing_is_polled_less_often() -> None:
+def test_quiet_listing_is_polled_less_often():
     moment = now()
     rests = [SCHEDULE.poll_at(20 * MINUTE, quiet, 0, moment) - moment for quiet in range(4)]
     assert rests[0] == 20 * MINUTE
@@ -368,13 +360,11 @@ SHORT = [NOW - number * MINUTE for number in range(1, 11)]
         ([NOW - DAY], 2 * HOUR, 2 * HOUR),
     ],
 )
-def test_feed_is_polled_as_often_as_it_publishes_or_says(
-    moments: list[datetime], by_feed: timedelta | None, interval: timedelta | None
-) -> None:
+def test_feed_is_polled_as_often_as_it_publishes_or_says(moments, by_feed, interval):
     assert publishing_interval(moments, by_feed, NOW) == interval
 
 
-def test_listing_without_dates_is_polled_by_its_new_pages(frontier: Frontier) -> None:
+def test_listing_without_dates_is_polled_by_its_new_pages(frontier):
     (listing,) = frontier.listings(["https://ft.example/rss"])
     rests = []
     for hours, fresh in ((0, 9), (2, 12), (3, 0), (5, 4)):
@@ -391,7 +381,7 @@ def test_listing_without_dates_is_polled_by_its_new_pages(frontier: Frontier) ->
 # --- Listings -----------------------------------------------------------------------------------
 
 
-def test_reading_of_a_listing_is_stored(database: Database, frontier: Frontier) -> None:
+def test_reading_of_a_listing_is_stored(database, frontier):
     (new,) = frontier.listings(["https://ft.example/rss"])
     assert (new.etag, new.checked_at) == (None, None)
     frontier.record_reading(
@@ -405,13 +395,13 @@ def test_reading_of_a_listing_is_stored(database: Database, frontier: Frontier) 
     assert present.next_poll_at - present.checked_at == 30 * MINUTE
 
 
-def test_listings_keep_their_order(frontier: Frontier) -> None:
+def test_listings_keep_their_order(frontier):
     frontier.listings(["https://ft.example/b"])
     listed_urls = ["https://ft.example/c", "https://ft.example/b", "https://ft.example/a"]
     assert [listing.url for listing in frontier.listings(listed_urls)] == listed_urls
 
 
-def test_unchanged_and_failing_listings_rest_longer(frontier: Frontier) -> None:
+def test_unchanged_and_failing_listings_rest_longer(frontier):
     (listing,) = frontier.listings(["https://ft.example/rss"])
     frontier.record_reading(listing.id, reading())
     rests = []
@@ -428,7 +418,7 @@ def test_unchanged_and_failing_listings_rest_longer(frontier: Frontier) -> None:
     assert rests == pytest.approx([45, 67.5, 20, 40], abs=0.1)
 
 
-def test_index_stores_its_sitemaps(frontier: Frontier) -> None:
+def test_index_stores_its_sitemaps(frontier):
     (index,) = frontier.listings(["https://ft.example/index"])
     at = "https://ft.example/"
     frontier.listings([f"{at}1", f"{at}2"], index.id)
@@ -440,9 +430,7 @@ def test_index_stores_its_sitemaps(frontier: Frontier) -> None:
     ("read_from", "asked_from", "enough"),
     [(None, None, True), (None, 1, True), (2, 1, False), (1, 2, True), (1, None, False)],
 )
-def test_reading_covers_a_later_since(
-    frontier: Frontier, read_from: int | None, asked_from: int | None, enough: bool
-) -> None:
+def test_reading_covers_a_later_since(frontier, read_from, asked_from, enough):
     def day(number: int | None) -> datetime | None:
         return None if number is None else datetime(2026, 11, number, tzinfo=UTC)
 
@@ -456,9 +444,7 @@ def test_reading_covers_a_later_since(
 # --- Which sources are due ----------------------------------------------------------------------
 
 
-def test_source_is_due_with_the_first_of_its_listings(
-    database: Database, frontier: Frontier
-) -> None:
+def test_source_is_due_with_the_first_of_its_listings(database, frontier):
     slow, fast = frontier.listings(["https://ft.example/slow", "https://ft.example/fast"])
     frontier.record_reading(slow.id, reading(interval=5 * HOUR))
     frontier.record_reading(fast.id, reading(interval=HOUR))
@@ -469,7 +455,7 @@ def test_source_is_due_with_the_first_of_its_listings(
     assert due.due_at == due_at
 
 
-def test_source_is_due_soon_after_one_of_its_pages(database: Database, frontier: Frontier) -> None:
+def test_source_is_due_soon_after_one_of_its_pages(database, frontier):
     frontier.enqueue(None, [entry("a")])
     frontier.finish([])
     assert due_sources(database, now() + MINUTE, ["ft"]) == []
@@ -477,9 +463,7 @@ def test_source_is_due_soon_after_one_of_its_pages(database: Database, frontier:
     assert due.waiting == 1
 
 
-def test_source_that_is_paused_during_a_crawl_stays_so(
-    database: Database, frontier: Frontier
-) -> None:
+def test_source_that_is_paused_during_a_crawl_stays_so(database, frontier):
     frontier.finish([])
     pause_source(database, "ft", now(), paused=True)
     frontier.enqueue(None, [entry("a")])
@@ -490,7 +474,7 @@ def test_source_that_is_paused_during_a_crawl_stays_so(
     assert len(due_sources(database, now() + HOUR, ["ft"])) == 1
 
 
-def test_source_is_due_after_a_clock_that_was_days_fast(database: Database) -> None:
+def test_source_is_due_after_a_clock_that_was_days_fast(database):
     number = register(database, "ft")
     fast = replace(open_frontier(database, "ft", number, SCHEDULE), clock=lambda: now() + 3 * DAY)
     (listing,) = fast.listings(["https://ft.example/rss"])
@@ -508,9 +492,7 @@ def test_source_is_due_after_a_clock_that_was_days_fast(database: Database) -> N
     # The interval of a listing counts again with a shorter minimum; a poll that is late is due.
     [(HOUR, 5 * MINUTE, 1), (10 * MINUTE, 5 * MINUTE, 1 / 6), (3 * HOUR, HOUR, 3)],
 )
-def test_changed_minimum_of_polls_counts_at_once(
-    database: Database, poll_min: timedelta, interval: timedelta, hours: float
-) -> None:
+def test_changed_minimum_of_polls_counts_at_once(database, poll_min, interval, hours):
     at = now() - 30 * MINUTE
     before = replace(SCHEDULE, poll_min=2 * HOUR, poll_max=6 * HOUR)
     number = register(database, "ft")
@@ -531,7 +513,7 @@ def test_changed_minimum_of_polls_counts_at_once(
         assert [source.due_at for source in due] == ([due_at] if due_at <= now() else [])
 
 
-def test_changed_minimum_leaves_sources_that_are_due(database: Database) -> None:
+def test_changed_minimum_leaves_sources_that_are_due(database):
     frontier = open_frontier(database, "ft", register(database, "ft"), SCHEDULE)
     (unread,) = frontier.listings(["https://ft.example/rss"])
     at = frontier.finish([unread.id])
@@ -541,7 +523,7 @@ def test_changed_minimum_leaves_sources_that_are_due(database: Database) -> None
     assert due.due_at == at
 
 
-def test_source_rests_no_longer_than_its_listings(database: Database) -> None:
+def test_source_rests_no_longer_than_its_listings(database):
     short = replace(SCHEDULE, poll_min=2 * MINUTE)
     frontier = open_frontier(database, "ft", register(database, "ft"), short)
     (feed,) = frontier.listings(["https://ft.example/rss"])
@@ -554,7 +536,7 @@ def test_source_rests_no_longer_than_its_listings(database: Database) -> None:
     assert due_sources(database, due_at - MINUTE, ["ft"]) == []
 
 
-def test_new_and_overdue_sources_come_first(database: Database) -> None:
+def test_new_and_overdue_sources_come_first(database):
     for slug, interval in (("ft", 2 * HOUR), ("bbc", HOUR)):
         frontier = open_frontier(database, slug, register(database, slug), SCHEDULE)
         (listing,) = frontier.listings([f"https://{slug}.example/rss"])
@@ -567,7 +549,7 @@ def test_new_and_overdue_sources_come_first(database: Database) -> None:
 # --- Headlines that come late --------------------------------------------------------------------
 
 
-def test_later_hints_complete_those_of_a_queued_page(frontier: Frontier) -> None:
+def test_later_hints_complete_those_of_a_queued_page(frontier):
     moment = now() - HOUR
     frontier.enqueue(None, [entry("a", title="First")])
     listed = entry("a", moment, title="Second", standfirst="More", authors=("Jo",), section="Ports")
@@ -582,9 +564,7 @@ def test_later_hints_complete_those_of_a_queued_page(frontier: Frontier) -> None
     [("closed", "paywalled"), ("closed", "refused"), ("read", "ConsentOrPaywall")],
 )
 @pytest.mark.parametrize("order", ["told first", "left first"])
-def test_page_without_a_headline_is_queued_again_with_it(
-    frontier: Frontier, outcome: str, reason: str, order: str
-) -> None:
+def test_page_without_a_headline_is_queued_again_with_it(frontier, outcome, reason, order):
     frontier = replace(frontier, began=now())
     frontier.enqueue(None, [entry("a")])
     (page,) = frontier.dequeue(1)
@@ -602,7 +582,7 @@ def test_page_without_a_headline_is_queued_again_with_it(
     assert frontier.dequeue(1) == []
 
 
-def test_stored_article_is_not_queued_again_for_its_headline(frontier: Frontier) -> None:
+def test_stored_article_is_not_queued_again_for_its_headline(frontier):
     frontier.enqueue(None, [entry("a")])
     (page,) = frontier.dequeue(1)
     store(frontier, page.attempt, article(page))

@@ -1,12 +1,10 @@
 """How many articles of a source may be missing after a gap."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given, strategies as st
 
-from newscrawl.storage import Database
 from newscrawl.storage.frontier.listings import GapEstimate, in_proportion, most_within
 from tests.frontiers import DAY, HOUR, MINUTE, after, entry, next_run, now
 from tests.worlds import document, register, save_documents
@@ -18,7 +16,7 @@ MOMENTS = st.lists(st.integers(0, 10_000), max_size=60).map(
 
 
 @given(MOMENTS, st.integers(1, 3_000))
-def test_no_period_has_more_articles_than_the_most(moments: list[datetime], minutes: int) -> None:
+def test_no_period_has_more_articles_than_the_most(moments, minutes):
     length = minutes * MINUTE
     most = most_within(moments, length)
     counts = [sum(first <= moment <= first + length for moment in moments) for first in moments]
@@ -26,14 +24,14 @@ def test_no_period_has_more_articles_than_the_most(moments: list[datetime], minu
 
 
 @pytest.mark.parametrize("pinned", [False, True])
-def test_pace_of_few_articles_is_projected(pinned: bool) -> None:
+def test_pace_of_few_articles_is_projected(pinned):
     moments = [NOON + 3 * minute * MINUTE for minute in range(10)]
     if pinned:
         moments[0] = NOON - 9 * DAY
     assert in_proportion(moments, HOUR) == pytest.approx(20)
 
 
-def test_times_without_a_pace_give_no_number() -> None:
+def test_times_without_a_pace_give_no_number():
     assert in_proportion([], HOUR) == in_proportion([NOON], HOUR) == 0
     assert in_proportion([NOON, NOON], HOUR) == 0
 
@@ -43,13 +41,13 @@ def test_times_without_a_pace_give_no_number() -> None:
     [(None, 5, None, False), (16.0, 8, 20, False), (16.0, 15, 13, True), (1.0, 9, 1, True)],
 )
 def test_upper_bound_is_three_deviations_above_what_is_expected(
-    expected: float | None, recovered: int, missing: int | None, filled: bool
-) -> None:
+    expected, recovered, missing, filled
+):
     estimate = GapEstimate(expected=expected, recovered=recovered)
     assert (estimate.missing, estimate.is_filled) == (missing, filled)
 
 
-def test_gap_is_as_large_as_the_busiest_time_of_its_length(database: Database) -> None:
+def test_gap_is_as_large_as_the_busiest_time_of_its_length(database):
     """Ten articles in one hour a day ago, one in each of the other hours; a gap of an hour."""
     run = register(database)
     start = now() - 2 * DAY
@@ -74,9 +72,7 @@ def test_gap_is_as_large_as_the_busiest_time_of_its_length(database: Database) -
 @pytest.mark.parametrize(
     ("outage", "step"), [(HOUR, 3 * MINUTE), (DAY, 24 * MINUTE), (7 * DAY, 2 * HOUR)]
 )
-def test_bound_of_a_gap_is_not_below_what_a_feed_has_dropped(
-    new_sqlite: Callable[[], Database], size: int, outage: timedelta, step: timedelta
-) -> None:
+def test_bound_of_a_gap_is_not_below_what_a_feed_has_dropped(new_sqlite, size, outage, step):
     """A feed of this size was read once before the outage and once after it."""
     with new_sqlite() as database:
         run, end = register(database), now()
@@ -101,9 +97,7 @@ def test_bound_of_a_gap_is_not_below_what_a_feed_has_dropped(
         assert missing <= estimate.missing <= missing + 4 * published**0.5 + 2
 
 
-def test_moved_article_and_earlier_page_overlap_and_later_ones_of_the_listing_are_new(
-    database: Database,
-) -> None:
+def test_moved_article_and_earlier_page_overlap_and_later_ones_of_the_listing_are_new(database):
     frontier = next_run(database)
     (listing,) = frontier.listings(["https://ft.example/feed.xml"])
     frontier.enqueue(None, [entry("earlier")])

@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 
 from newscrawl.items import Origin
 from newscrawl.storage import Database
-from newscrawl.storage.leases import Leases, LeaseTerms, Outcome
+from newscrawl.storage.leases import Leases, LeaseTerms
 from newscrawl.storage.models import Lease, Source
 
 LONG = LeaseTerms(length=timedelta(minutes=5), min_pause=timedelta(0))
@@ -37,7 +37,7 @@ def lease_of(database: Database, slug: str) -> Lease:
         return session.scalars(select(Lease).join(Source).where(Source.slug == slug)).one()
 
 
-def test_one_worker_holds_a_source_until_it_is_released(database: Database) -> None:
+def test_one_worker_holds_a_source_until_it_is_released(database):
     first, second = leases(database, "a"), leases(database, "b")
     assert first.take("ft")
     assert not second.take("ft")
@@ -50,7 +50,7 @@ def test_one_worker_holds_a_source_until_it_is_released(database: Database) -> N
     assert second.take("ft")
 
 
-def test_lease_of_a_dead_holder_expires(database: Database) -> None:
+def test_lease_of_a_dead_holder_expires(database):
     dead, second = leases(database, "a"), leases(database, "b")
     dead.take("ft")
     end_leases(database)
@@ -60,7 +60,7 @@ def test_lease_of_a_dead_holder_expires(database: Database) -> None:
     assert lease_of(database, "ft").holder == "b"
 
 
-def test_renewed_lease_is_kept(database: Database) -> None:
+def test_renewed_lease_is_kept(database):
     living, second = leases(database, "a"), leases(database, "b")
     living.take("ft")
     end = datetime.now(UTC) + timedelta(minutes=2)
@@ -70,7 +70,7 @@ def test_renewed_lease_is_kept(database: Database) -> None:
     assert not second.take("ft")
 
 
-def test_source_is_queued_once_unless_its_entry_is_lost(database: Database) -> None:
+def test_source_is_queued_once_unless_its_entry_is_lost(database):
     first, second = leases(database, "a"), leases(database, "b")
     assert first.place(["ft", "bbc", "spiegel"], 2) == ["ft", "bbc"]
     assert second.place(["ft", "bbc", "spiegel"], 2) == ["spiegel"]
@@ -79,7 +79,7 @@ def test_source_is_queued_once_unless_its_entry_is_lost(database: Database) -> N
     assert first.place(["ft"], 1) == ["ft"]
 
 
-def test_lease_given_back_unused_is_free_at_once(database: Database) -> None:
+def test_lease_given_back_unused_is_free_at_once(database):
     first, second = leases(database, "a"), leases(database, "b")
     first.place(["ft"], 1)
     first.take("ft")
@@ -88,7 +88,7 @@ def test_lease_given_back_unused_is_free_at_once(database: Database) -> None:
     assert second.place(["ft"], 1) == ["ft"]
 
 
-def test_second_task_of_a_source_does_not_release_its_lease(database: Database) -> None:
+def test_second_task_of_a_source_does_not_release_its_lease(database):
     first, second = leases(database, "a"), leases(database, "b")
     first.take("ft")
     assert not first.take("ft")
@@ -97,9 +97,7 @@ def test_second_task_of_a_source_does_not_release_its_lease(database: Database) 
     assert not second.take("ft")
 
 
-def test_worker_takes_an_expired_lease_of_its_own_only_after_the_release(
-    database: Database,
-) -> None:
+def test_worker_takes_an_expired_lease_of_its_own_only_after_the_release(database):
     first = leases(database, "a")
     first.take("ft")
     end_leases(database)
@@ -109,7 +107,7 @@ def test_worker_takes_an_expired_lease_of_its_own_only_after_the_release(
     assert (lease.holder, lease.note) == (None, "the lease was lost")
 
 
-def test_failed_source_rests_longer_each_time() -> None:
+def test_failed_source_rests_longer_each_time():
     minute = LeaseTerms(length=timedelta(minutes=5), min_pause=timedelta(minutes=1))
     assert [minute.pause_after(n).total_seconds() / 60 for n in (0, 1, 2, 3, 50)] == [
         1,
@@ -120,7 +118,7 @@ def test_failed_source_rests_longer_each_time() -> None:
     ]
 
 
-def test_resting_source_is_neither_leased_nor_queued(database: Database) -> None:
+def test_resting_source_is_neither_leased_nor_queued(database):
     pausing = LeaseTerms(length=timedelta(minutes=5), min_pause=timedelta(minutes=1))
     first = leases(database, "a", pausing)
     first.take("ft")
@@ -134,7 +132,7 @@ def test_resting_source_is_neither_leased_nor_queued(database: Database) -> None
     assert lease.retry_at - lease.ended_at == timedelta(minutes=2)
 
 
-def test_source_is_crawled_after_a_clock_that_was_days_fast(database: Database) -> None:
+def test_source_is_crawled_after_a_clock_that_was_days_fast(database):
     first, second = leases(database, "a"), leases(database, "b")
     first.take("bbc")
     first.release("bbc", "done", 0, "3 new")
@@ -157,9 +155,7 @@ def test_source_is_crawled_after_a_clock_that_was_days_fast(database: Database) 
     [(["failed", "failed"], 2), (["failed", "failed", "done"], 0), (["failed", "stopped"], 1)],
     ids=["in a row", "until one succeeds", "being stopped is not a failure"],
 )
-def test_consecutive_failures_are_counted(
-    database: Database, outcomes: list[Outcome], failures: int
-) -> None:
+def test_consecutive_failures_are_counted(database, outcomes, failures):
     first = leases(database)
     for outcome in outcomes:
         assert first.take("ft")
@@ -167,7 +163,7 @@ def test_consecutive_failures_are_counted(
     assert lease_of(database, "ft").failures == failures
 
 
-def test_interrupted_sources_are_listed(database: Database) -> None:
+def test_interrupted_sources_are_listed(database):
     first, dead = leases(database, "a"), leases(database, "b")
     for slug, outcome, code in (("ft", "done", 0), ("bbc", "stopped", 1)):
         first.take(slug)
@@ -178,7 +174,7 @@ def test_interrupted_sources_are_listed(database: Database) -> None:
     assert first.interrupted_sources() == ["bbc", "spiegel"]
 
 
-def test_sources_of_one_host_exclude_each_other(database: Database) -> None:
+def test_sources_of_one_host_exclude_each_other(database):
     together = {"ft": {"bbc"}, "bbc": {"ft"}}
     first = Leases(database, "a", LONG, together)
     second = Leases(database, "b", LONG, together)
@@ -190,7 +186,7 @@ def test_sources_of_one_host_exclude_each_other(database: Database) -> None:
     assert second.take("bbc")
 
 
-def test_sources_of_one_host_started_concurrently_exclude_each_other(database: Database) -> None:
+def test_sources_of_one_host_started_concurrently_exclude_each_other(database):
     slugs = ("ft", "bbc", "spiegel")
     together = {slug: set(slugs) - {slug} for slug in slugs}
     workers = [Leases(database, slug, LONG, together) for slug in slugs]

@@ -36,17 +36,17 @@ def scripts() -> ScriptDirectory:
     return ScriptDirectory.from_config(config)
 
 
-def test_head_is_the_newest_migration(scripts: ScriptDirectory) -> None:
+def test_head_is_the_newest_migration(scripts):
     assert scripts.get_current_head() == migrations.HEAD
 
 
-def test_versions_sort_in_the_order_of_their_migrations(scripts: ScriptDirectory) -> None:
+def test_versions_sort_in_the_order_of_their_migrations(scripts):
     newest_first = [script.revision for script in scripts.walk_revisions()]
     assert newest_first == sorted(newest_first, reverse=True)
     assert newest_first[-1] == migrations.FIRST
 
 
-def test_former_numbers_are_no_present_ones(scripts: ScriptDirectory) -> None:
+def test_former_numbers_are_no_present_ones(scripts):
     numbers = [script.revision for script in scripts.walk_revisions()]
     assert max(numbers) < migrations.FORMER_FIRST < migrations.FORMER_LAST
 
@@ -66,12 +66,12 @@ def differences(url: str) -> list[object]:
     return list(changes)
 
 
-def test_migrated_tables_are_those_of_the_models(database_url: str) -> None:
+def test_migrated_tables_are_those_of_the_models(database_url):
     upgrade_database(database_url)
     assert differences(database_url) == []
 
 
-def test_change_of_the_models_needs_a_migration() -> None:
+def test_change_of_the_models_needs_a_migration():
     """A new database has it without one, an older database would not."""
     dialects = (sqlite.dialect(), postgresql.dialect())
     statements = [
@@ -86,12 +86,12 @@ def test_change_of_the_models_needs_a_migration() -> None:
     )
 
 
-def test_upgrade_reports_both_versions(database_url: str) -> None:
+def test_upgrade_reports_both_versions(database_url):
     assert upgrade_database(database_url) == (None, migrations.HEAD)
     assert upgrade_database(database_url) == (migrations.HEAD, migrations.HEAD)
 
 
-def test_tables_of_another_program_are_left_alone(database_url: str) -> None:
+def test_tables_of_another_program_are_left_alone(database_url):
     opened = engine.make_engine(engine.parse_url(database_url))
     with opened.execution_options(writes=True).begin() as connection:
         connection.execute(text("CREATE TABLE articles (title TEXT)"))
@@ -103,7 +103,7 @@ def test_tables_of_another_program_are_left_alone(database_url: str) -> None:
     opened.dispose()
 
 
-def test_only_a_database_in_postgresql_is_shared(database_url: str) -> None:
+def test_only_a_database_in_postgresql_is_shared(database_url):
     opened = engine.make_engine(engine.parse_url(database_url))
     with opened.execution_options(writes=True).begin() as connection:
         connection.execute(text("CREATE TABLE bookmarks (title TEXT)"))
@@ -115,7 +115,7 @@ def test_only_a_database_in_postgresql_is_shared(database_url: str) -> None:
         upgrade_database(database_url)
 
 
-def test_search_index_of_sqlite_merges_rarely(tmp_path: Path) -> None:
+def test_search_index_of_sqlite_merges_rarely(tmp_path):
     with (
         open_database(f"sqlite:///{tmp_path / 'news.sqlite'}") as database,
         database.reading() as session,
@@ -131,9 +131,7 @@ def test_search_index_of_sqlite_merges_rarely(tmp_path: Path) -> None:
         (models.DailyCompanySource, {"boilerplate", "boilerplate_articles"}),
     ],
 )
-def test_keys_in_postgresql_have_what_is_counted(
-    postgres_tables: str, table: type[models.Base], all_but: set[str]
-) -> None:
+def test_keys_in_postgresql_have_what_is_counted(postgres_tables, table, all_but):
     opened = engine.make_engine(engine.parse_url(postgres_tables))
     with opened.connect() as connection:
         key = f"""SELECT attname FROM pg_attribute
@@ -151,7 +149,7 @@ def files_of_tables(url: str) -> list[tuple[object, ...]]:
     return execute(url, "SELECT name, rootpage, sql FROM sqlite_master ORDER BY name")
 
 
-def test_database_of_the_last_former_number_only_gets_the_new_one(database_url: str) -> None:
+def test_database_of_the_last_former_number_only_gets_the_new_one(database_url):
     upgrade_database(database_url)
     with open_database(database_url) as database:
         article = document(text=f"Siemens builds a bridge. {LONG}", mentions=[body("Siemens")])
@@ -168,7 +166,7 @@ def test_database_of_the_last_former_number_only_gets_the_new_one(database_url: 
         assert [row.company for row in queries.company_ranking(database)] == ["Siemens"]
 
 
-def test_search_index_of_other_words_is_made_again(database_url: str) -> None:
+def test_search_index_of_other_words_is_made_again(database_url):
     upgrade_database(database_url)
     with open_database(database_url) as database:
         article = document(text=f"A bridge in Łódź. {LONG}", title="Żółw")
@@ -181,7 +179,7 @@ def test_search_index_of_other_words_is_made_again(database_url: str) -> None:
         assert len(queries.search(database, "lodz zolw bridge")) == 1
 
 
-def test_table_of_unregistered_names_is_added(database_url: str) -> None:
+def test_table_of_unregistered_names_is_added(database_url):
     upgrade_database(database_url)
     opened = engine.make_engine(engine.parse_url(database_url))
     with opened.execution_options(writes=True).begin() as connection:
@@ -193,9 +191,7 @@ def test_table_of_unregistered_names_is_added(database_url: str) -> None:
 
 
 @pytest.mark.parametrize("number", [migrations.FORMER_FIRST, "0024", "0030"])
-def test_earlier_former_number_names_the_version_that_upgrades_it(
-    database_url: str, number: str
-) -> None:
+def test_earlier_former_number_names_the_version_that_upgrades_it(database_url, number):
     upgrade_database(database_url)
     set_schema_version(database_url, number)
     advice = f"{number} of a development version: run newscrawl db upgrade of commit .* first$"
@@ -205,7 +201,7 @@ def test_earlier_former_number_names_the_version_that_upgrades_it(
     assert execute(database_url, "SELECT version_num FROM alembic_version") == [(number,)]
 
 
-def test_former_first_number_is_not_the_present_one(database_url: str) -> None:
+def test_former_first_number_is_not_the_present_one(database_url):
     execute(database_url, "CREATE TABLE alembic_version (version_num TEXT)")
     execute(database_url, "INSERT INTO alembic_version VALUES ('0001')")
     execute(database_url, "CREATE TABLE articles (id INTEGER)")
@@ -216,7 +212,7 @@ def test_former_first_number_is_not_the_present_one(database_url: str) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("number", [None, migrations.FORMER_LAST])
-def test_upgrades_at_once_are_one_upgrade(database_url: str, number: str | None) -> None:
+def test_upgrades_at_once_are_one_upgrade(database_url, number):
     if number:
         upgrade_database(database_url)
         set_schema_version(database_url, number)
@@ -263,9 +259,7 @@ def add_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last_line: st
 
 
 @pytest.mark.parametrize("number", [migrations.HEAD, migrations.FORMER_LAST])
-def test_later_migration_is_applied_to_stored_rows(
-    database_url: str, number: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_later_migration_is_applied_to_stored_rows(database_url, number, tmp_path, monkeypatch):
     upgrade_database(database_url)
     with open_database(database_url) as database:
         register(database)
@@ -279,16 +273,14 @@ def test_later_migration_is_applied_to_stored_rows(
 
 
 def test_new_database_gets_the_models_in_place_of_later_migrations(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    database_url, tmp_path, monkeypatch
+):
     add_migration(tmp_path, monkeypatch, "raise AssertionError('the models have this column')")
     assert upgrade_database(database_url) == (None, migrations.HEAD)
     open_database(database_url).close()
 
 
-def test_migration_that_fails_changes_nothing(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_migration_that_fails_changes_nothing(database_url, tmp_path, monkeypatch):
     upgrade_database(database_url)
     before = migrations.HEAD
     add_migration(tmp_path, monkeypatch, "op.execute('DROP TABLE nowhere')")

@@ -136,7 +136,7 @@ def alike(text: str, copy: str) -> bool:
         "half with boilerplate",
     ],
 )
-def test_edited_copies_are_one_story(copy: str) -> None:
+def test_edited_copies_are_one_story(copy):
     assert alike(AGENCY, copy)
 
 
@@ -157,7 +157,7 @@ def test_edited_copies_are_one_story(copy: str) -> None:
         "one that quotes a paragraph of the other",
     ],
 )
-def test_different_texts_are_different_stories(one: str, other: str) -> None:
+def test_different_texts_are_different_stories(one, other):
     assert not alike(one, other)
 
 
@@ -172,12 +172,12 @@ def test_different_texts_are_different_stories(one: str, other: str) -> None:
     ],
     ids=["unspaced script", "decomposed accents"],
 )
-def test_copies_in_other_scripts_are_one_story(text: str, copy: str) -> None:
+def test_copies_in_other_scripts_are_one_story(text, copy):
     assert alike(text, copy)
 
 
 @pytest.mark.parametrize("text", ["", "More follows.", "word " * 500, "。" * 500])
-def test_short_text_has_no_sketch(text: str) -> None:
+def test_short_text_has_no_sketch(text):
     assert sketch_of(text) is None
 
 
@@ -195,7 +195,7 @@ def by_definition(words: list[str], width: int) -> tuple[int, list[int]]:
 
 
 @given(words=st.lists(st.text("abñ苹", min_size=1, max_size=3), min_size=30, max_size=120))
-def test_sketch_holds_the_smallest_hashes_of_the_shingles(words: list[str]) -> None:
+def test_sketch_holds_the_smallest_hashes_of_the_shingles(words):
     alone = [word == "苹" for word in words[:100]]
     width = SHINGLE_OF_CHARACTERS if 2 * sum(alone) > len(alone) else SHINGLE
     result, (number, smallest) = sketch("\n".join(words)), by_definition(words, width)
@@ -206,7 +206,7 @@ def test_sketch_holds_the_smallest_hashes_of_the_shingles(words: list[str]) -> N
         assert (result.shingles, result.smallest.tolist()) == (number, smallest)
 
 
-def test_sketch_does_not_depend_on_the_machine_and_is_restored_from_its_bytes() -> None:
+def test_sketch_does_not_depend_on_the_machine_and_is_restored_from_its_bytes():
     result = sketch_of(AGENCY)
     assert result is not None
     assert (result.shingles, result.index[:3]) == (156, [709760, 23920141, 27730583])
@@ -238,7 +238,7 @@ def told(database: Database) -> list[tuple[int, int]]:
     return [(row.articles, row.sources) for row in queries.stories(database)]
 
 
-def test_copies_of_several_sources_and_days_are_one_story(database: Database, save: Save) -> None:
+def test_copies_of_several_sources_and_days_are_one_story(database, save):
     save(AGENCY, "ft")
     save(edited(AGENCY), "bbc", on=1)
     save(f"{AGENCY}\n\n{BOILERPLATE}", "faz", on=3)
@@ -252,7 +252,7 @@ def test_copies_of_several_sources_and_days_are_one_story(database: Database, sa
     assert [page.row.source, *(row.source for row in page.copies)] == ["ft", "bbc", "faz"]
 
 
-def test_copies_stored_together_are_one_story(database: Database) -> None:
+def test_copies_stored_together_are_one_story(database):
     run = register(database)
     texts = [AGENCY, OTHER, edited(AGENCY), f"{OTHER}\n\n{BOILERPLATE}"]
     pages: list[Document] = [document(str(n), text=text) for n, text in enumerate(texts)]
@@ -260,13 +260,13 @@ def test_copies_stored_together_are_one_story(database: Database) -> None:
     assert [row.articles for row in queries.stories(database)] == [2, 2]
 
 
-def test_copy_months_later_is_a_new_story(database: Database, save: Save) -> None:
+def test_copy_months_later_is_a_new_story(database, save):
     save(AGENCY, "ft")
     save(AGENCY, "bbc", on=60)
     assert told(database) == [(1, 1), (1, 1)]
 
 
-def test_article_with_a_new_text_leaves_its_story(database: Database, save: Save) -> None:
+def test_article_with_a_new_text_leaves_its_story(database, save):
     save(AGENCY, "ft")
     save(edited(AGENCY), "bbc")
     # A text without any sentence of the stored one would be quarantined.
@@ -276,7 +276,7 @@ def test_article_with_a_new_text_leaves_its_story(database: Database, save: Save
     assert told(database) == [(2, 2)]
 
 
-def test_corrected_article_stays_in_its_story(database: Database, save: Save) -> None:
+def test_corrected_article_stays_in_its_story(database, save):
     save(AGENCY, "ft")
     (before,) = queries.articles(database)
     save(AGENCY.replace("forty", "forty-two"), "ft")
@@ -284,7 +284,7 @@ def test_corrected_article_stays_in_its_story(database: Database, save: Save) ->
     assert (after.revision, after.story) == (2, before.story)
 
 
-def test_growing_live_text_stays_in_its_story(database: Database, save: Save) -> None:
+def test_growing_live_text_stays_in_its_story(database, save):
     save(shortened(AGENCY, 1), "ft")
     (before,) = queries.articles(database)
     save(OTHER, "ft")
@@ -292,13 +292,13 @@ def test_growing_live_text_stays_in_its_story(database: Database, save: Save) ->
     assert after.story == before.story
 
 
-def test_each_short_text_is_a_story(database: Database, save: Save) -> None:
+def test_each_short_text_is_a_story(database, save):
     save("More follows.", "ft")
     save("More follows.", "bbc")
     assert told(database) == [(1, 1), (1, 1)]
 
 
-def test_story_counts_once_for_all_its_copies(database: Database, save: Save) -> None:
+def test_story_counts_once_for_all_its_copies(database, save):
     save(AGENCY, "ft")
     save(edited(AGENCY), "bbc", on=1)
     save(OTHER, "ft", path="b", on=1)
@@ -317,7 +317,7 @@ def test_story_counts_once_for_all_its_copies(database: Database, save: Save) ->
     assert row.hits.stories == 2
 
 
-def test_frequent_text_is_matched_by_its_first_copies(database: Database) -> None:
+def test_frequent_text_is_matched_by_its_first_copies(database):
     runs = {f"s{n}": register(database, f"s{n}") for n in range(4)}
     many = MAX_PER_VALUE + 20
     for slug, run in runs.items():

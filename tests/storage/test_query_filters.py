@@ -56,9 +56,7 @@ def found(news: Database, query: str) -> set[str]:
         ('"source:metro"', set()),
     ],
 )
-def test_source_is_written_by_name_or_slug(
-    news: Database, written: str, expected: set[str]
-) -> None:
+def test_source_is_written_by_name_or_slug(news, written, expected):
     query = f"strike {written}"
     assert found(news, query) == expected
     assert queries.preview_query(news, query).articles == len(expected)
@@ -68,7 +66,7 @@ def test_source_is_written_by_name_or_slug(
     assert {one.article.source for one in counted} == expected
 
 
-def test_saved_query_keeps_the_slug_of_a_source_that_gets_another_name(news: Database) -> None:
+def test_saved_query_keeps_the_slug_of_a_source_that_gets_another_name(news):
     add_query(news, "strikes", 'title:headline source:"Harbour Courier"', "ann")
     assert find_query(news, "strikes").pending_text == "title:headline source:harbour-courier"
     edit_query(news, "strikes", 'strike -source:metro -source:"Evening Post"', "ann")
@@ -90,7 +88,7 @@ def test_saved_query_keeps_the_slug_of_a_source_that_gets_another_name(news: Dat
         ("strike language:en,fr", "unknown language 'fr': this database holds en, fi, unknown"),
     ],
 )
-def test_what_nothing_is_stored_of_is_refused(news: Database, query: str, fault: str) -> None:
+def test_what_nothing_is_stored_of_is_refused(news, query, fault):
     add_query(news, "strikes", "strike", "ann")
     for ask in (
         lambda: queries.search(news, query),
@@ -106,12 +104,12 @@ def test_what_nothing_is_stored_of_is_refused(news: Database, query: str, fault:
     assert find_query(news, "strikes").pending_text == "strike"
 
 
-def test_query_may_be_saved_before_there_are_sources(database: Database) -> None:
+def test_query_may_be_saved_before_there_are_sources(database):
     add_query(database, "Rail strike", "strike source:ft country:gb language:en", "ann")
     assert find_query(database, "Rail strike").text == "strike source:ft country:gb language:en"
 
 
-def test_language_of_a_source_without_articles_in_it_is_known(news: Database) -> None:
+def test_language_of_a_source_without_articles_in_it_is_known(news):
     register(news, "faz", "de")
     assert found(news, "strike language:de") == set()
     assert found(news, "strike language:fi,unknown") == {"metro-fi"}
@@ -154,8 +152,8 @@ QUERIES = [
 
 @pytest.mark.parametrize(("query", "articles", "sources", "read"), QUERIES)
 def test_what_is_left_out_of_a_saved_query_is_limited_by_its_filters(
-    withheld: Database, query: str, articles: set[str], sources: set[str] | None, read: int
-) -> None:
+    withheld, query, articles, sources, read
+):
     add_query(withheld, "strikes", query, "ann")
     proof = queries.proof(withheld, counted="paywalled", company="strikes")
     assert {row.article.source for row in proof.articles} == articles
@@ -181,13 +179,8 @@ def test_what_is_left_out_of_a_saved_query_is_limited_by_its_filters(
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
 @pytest.mark.parametrize(("query", "articles", "sources", "read"), QUERIES)
 def test_share_of_a_saved_query_is_of_the_articles_that_its_filters_let_through(
-    withheld: Database,
-    query: str,
-    articles: set[str],
-    sources: set[str] | None,
-    read: int,
-    zone: str,
-) -> None:
+    withheld, query, articles, sources, read, zone
+):
     add_query(withheld, "strikes", query, "ann")
     count_history(withheld, "strikes")
     scope = Scope(until=day(0), now=moment(0), zone=zone)
@@ -203,7 +196,7 @@ def test_share_of_a_saved_query_is_of_the_articles_that_its_filters_let_through(
             assert {row.key for row in rows} == (sources or articles)
 
 
-def test_query_has_no_number_where_none_of_its_sources_was_read(withheld: Database) -> None:
+def test_query_has_no_number_where_none_of_its_sources_was_read(withheld):
     add_query(withheld, "strikes", "strike source:herald", "ann")
     count_history(withheld, "strikes")
     scope = Scope(since=day(-2), until=day(0), now=moment(0))
@@ -217,7 +210,7 @@ def test_query_has_no_number_where_none_of_its_sources_was_read(withheld: Databa
     assert list(spark) == numbers[0]
 
 
-def test_company_depends_on_all_sources(withheld: Database) -> None:
+def test_company_depends_on_all_sources(withheld):
     scope = Scope(until=day(0), now=moment(0))
     assert own_scope(withheld, "Siemens", scope) == scope
     completeness = queries.completeness(withheld, company="Siemens", scope=scope)

@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_read_only_database_answers_questions(folder: Path) -> None:
+def test_read_only_database_answers_questions(folder):
     assert not (folder / "news.sqlite-wal").exists()
     done = newscrawl(folder, "articles", "--since", "2000-01-01", "--format", "json")
     assert done.returncode == 0, done.stderr
@@ -61,7 +61,7 @@ def test_read_only_database_answers_questions(folder: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_crawl_into_a_read_only_database_is_refused_in_one_line(folder: Path) -> None:
+def test_crawl_into_a_read_only_database_is_refused_in_one_line(folder):
     done = read_only(folder, sys.executable, "-m", "scrapy", "crawl", "ft")
     lines = [line for line in done.stderr.splitlines() if " INFO: " not in line]
     assert done.returncode == 2
@@ -70,7 +70,7 @@ def test_crawl_into_a_read_only_database_is_refused_in_one_line(folder: Path) ->
     assert "news.sqlite" in lines[0]
 
 
-def test_unreadable_wal_is_reported(folder: Path) -> None:
+def test_unreadable_wal_is_reported(folder):
     with open_database(f"sqlite:///{folder}/news.sqlite") as opened:
         save_document(opened, document("b"), register(opened))
         # As a program leaves it that was killed.
@@ -84,9 +84,7 @@ def test_unreadable_wal_is_reported(folder: Path) -> None:
     assert len(done.stderr.splitlines()) == 1, done.stderr
 
 
-def test_read_only_reader_sees_changes_of_a_writer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_read_only_reader_sees_changes_of_a_writer(tmp_path, monkeypatch):
     monkeypatch.setattr(engines, "may_write", lambda _file: False)
     url = f"sqlite:///{tmp_path}/news.sqlite"
     with open_database(url) as writer, open_database(url, create=False) as reader:

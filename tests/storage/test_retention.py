@@ -21,7 +21,6 @@ from newscrawl.storage.models import (
     Run,
     Worker,
 )
-from tests.conftest import Newscrawl
 from tests.frontiers import DAY, HOUR, article, entry, next_run, now, reading, urls
 
 KEEP = 30 * DAY
@@ -70,9 +69,7 @@ def crawl(database: Database) -> Callable[..., EnqueueCounts]:
     return crawl
 
 
-def test_pruned_pages_of_stored_articles_are_not_requested_again(
-    database: Database, crawl: Callable[..., EnqueueCounts]
-) -> None:
+def test_pruned_pages_of_stored_articles_are_not_requested_again(database, crawl):
     for days in (100, 90):  # by the second no further look at them is due
         crawl(now() - days * DAY, "a", "b")
     crawl(now() - HOUR, "c")
@@ -81,27 +78,21 @@ def test_pruned_pages_of_stored_articles_are_not_requested_again(
     assert crawl(now(), "a", "b", "c") == EnqueueCounts(known=3, fresh=0)
 
 
-def test_dropped_page_is_kept_while_a_feed_lists_it(
-    database: Database, crawl: Callable[..., EnqueueCounts]
-) -> None:
+def test_dropped_page_is_kept_while_a_feed_lists_it(database, crawl):
     for days in range(100, 0, -10):
         crawl(now() - days * DAY, "x", f"news-{days}")
     assert prune(database)["pages"] > 0
     assert crawl(now(), "x").fresh == 0
 
 
-def test_dropped_page_is_pruned_when_no_feed_lists_it(
-    database: Database, crawl: Callable[..., EnqueueCounts]
-) -> None:
+def test_dropped_page_is_pruned_when_no_feed_lists_it(database, crawl):
     crawl(now() - 100 * DAY, "x", "x-2")
     crawl(now() - DAY, "b")
     assert prune(database)["pages"] == 2
     assert rows(database, FrontierUrl) == 1
 
 
-def test_pages_of_an_unchanged_listing_are_kept(
-    database: Database, crawl: Callable[..., EnqueueCounts]
-) -> None:
+def test_pages_of_an_unchanged_listing_are_kept(database, crawl):
     crawl(now() - 100 * DAY, "x")
     run = next_run(database)
     (listing,) = run.listings([FEED])
@@ -110,9 +101,7 @@ def test_pages_of_an_unchanged_listing_are_kept(
     assert prune(database)["pages"] == 0
 
 
-def test_paused_source_keeps_pages_that_it_would_request_again(
-    database: Database, crawl: Callable[..., EnqueueCounts]
-) -> None:
+def test_paused_source_keeps_pages_that_it_would_request_again(database, crawl):
     crawl(now() - 101 * DAY, "x")
     crawl(now() - 100 * DAY, "y-x")
     result = prune(database)
@@ -120,7 +109,7 @@ def test_paused_source_keeps_pages_that_it_would_request_again(
     assert crawl(now(), "x").fresh == 0
 
 
-def test_pending_pages_are_never_pruned(database: Database) -> None:
+def test_pending_pages_are_never_pruned(database):
     long_ago = at(now() - 100 * DAY, next_run(database))
     long_ago.enqueue(None, [entry("a"), entry("b")])
     (first, _) = long_ago.dequeue(10)
@@ -129,9 +118,7 @@ def test_pending_pages_are_never_pruned(database: Database) -> None:
     assert urls(next_run(database).dequeue(10)) == ["a", "b"]
 
 
-def test_dated_listings_of_past_days_are_pruned(
-    database: Database, crawl: Callable[..., EnqueueCounts]
-) -> None:
+def test_dated_listings_of_past_days_are_pruned(database, crawl):
     crawl(now() - 100 * DAY, "x-2", "x", feed=f"{FEED}/of-a-day")
     crawl(now() - HOUR, "b")
     result = prune(database)
@@ -140,9 +127,7 @@ def test_dated_listings_of_past_days_are_pruned(
         assert session.scalars(select(Listing.url)).all() == [FEED]
 
 
-def test_runs_without_articles_are_pruned_and_others_lose_their_stats(
-    database: Database, crawl: Callable[..., EnqueueCounts]
-) -> None:
+def test_runs_without_articles_are_pruned_and_others_lose_their_stats(database, crawl):
     crawl(now() - 100 * DAY, "a")
     crawl(now() - 99 * DAY)
     crawl(now() - DAY)
@@ -153,15 +138,13 @@ def test_runs_without_articles_are_pruned_and_others_lose_their_stats(
     assert prune(database)["runs"] == 0
 
 
-def test_last_run_and_poll_of_a_source_are_kept(
-    database: Database, crawl: Callable[..., EnqueueCounts]
-) -> None:
+def test_last_run_and_poll_of_a_source_are_kept(database, crawl):
     crawl(now() - 100 * DAY)
     assert prune(database)["runs"] == 0
     assert (rows(database, Run), rows(database, Poll)) == (1, 1)
 
 
-def test_old_monitors_and_closed_incidents_are_pruned(database: Database) -> None:
+def test_old_monitors_and_closed_incidents_are_pruned(database):
     old = now() - 100 * DAY
     monitor = {"host": "h", "pid": 1, "slots": 1, "version": "1", "started_at": old}
     incident = {"kind": "stale", "note": "", "facts": {}, "opened_at": old, "seen_at": old}
@@ -181,9 +164,7 @@ def test_old_monitors_and_closed_incidents_are_pruned(database: Database) -> Non
         assert session.scalars(select(Incident.cause)).all() == ["open"]
 
 
-def test_database_size_is_limited_over_a_year(
-    database: Database, crawl: Callable[..., EnqueueCounts]
-) -> None:
+def test_database_size_is_limited_over_a_year(database, crawl):
     """Each time three articles and a page that is none, beside one that its feed always names."""
     begin = now() - 365 * DAY
     times = range(0, 365, 15)
@@ -199,9 +180,7 @@ def test_database_size_is_limited_over_a_year(
     assert crawl(now(), *(f"{number}-a" for number in times)).fresh == 0
 
 
-def test_stopped_prune_ends_between_two_batches(
-    database: Database, crawl: Callable[..., EnqueueCounts]
-) -> None:
+def test_stopped_prune_ends_between_two_batches(database, crawl):
     crawl(now() - 100 * DAY, "x", "x-2")
     crawl(now() - HOUR, "b")
     stopped = Pruning(database=database, keep=KEEP, is_stopping=lambda: True).run()
@@ -209,12 +188,12 @@ def test_stopped_prune_ends_between_two_batches(
     assert prune(database)["pages"] == 2
 
 
-def test_one_monitor_prunes_once_a_day(database: Database) -> None:
+def test_one_monitor_prunes_once_a_day(database):
     assert set(prune_daily(database, KEEP).values()) == {0}
     assert prune_daily(database, KEEP) is None
 
 
-def test_retention_below_the_minimum_is_refused(database: Database) -> None:
+def test_retention_below_the_minimum_is_refused(database):
     with pytest.raises(ValueError, match="less than"):
         Pruning(database=database, keep=MIN_KEEP - timedelta(seconds=1))
 
@@ -222,7 +201,7 @@ def test_retention_below_the_minimum_is_refused(database: Database) -> None:
 # --- The command --------------------------------------------------------------------------------
 
 
-def test_command_reports_the_pruned_rows(newscrawl: Newscrawl) -> None:
+def test_command_reports_the_pruned_rows(newscrawl):
     with open_database("sqlite:///newscrawl.sqlite") as database:
         run = at(now() - 100 * DAY, next_run(database))
         run.enqueue(None, [entry("a")])
@@ -241,9 +220,7 @@ def test_command_reports_the_pruned_rows(newscrawl: Newscrawl) -> None:
         ("7d", "NEWSCRAWL_KEEP=7d: too short, since pages in feeds are recorded once a week"),
     ],
 )
-def test_invalid_retention_is_refused_in_one_line(
-    newscrawl: Newscrawl, keep: str, message: str
-) -> None:
+def test_invalid_retention_is_refused_in_one_line(newscrawl, keep, message):
     ran = newscrawl("db", "prune", "--keep", keep)
     assert ran.code == 2
     assert message in ran.err

@@ -1,6 +1,5 @@
 """Counts by day, stories and search stay in step with the articles, whatever is written."""
 
-from collections.abc import Callable
 from typing import get_args
 
 import pytest
@@ -10,7 +9,7 @@ from sqlalchemy import event, select
 from newscrawl.storage import Database, QuestionError, open_database, queries
 from newscrawl.storage.models import Article, DailyCompany, DailyCompanySource, DailyTotal, Sketch
 from tests.counted import counted, found_by_search
-from tests.steps import STEPS, WORDS, Step, carry_out, rematch
+from tests.steps import STEPS, WORDS, carry_out, rematch
 from tests.worlds import (
     LONG,
     NOON,
@@ -25,7 +24,7 @@ from tests.worlds import (
 )
 
 
-def test_revision_updates_the_rollups(database: Database) -> None:
+def test_revision_updates_the_rollups(database):
     run = register(database)
     save_document(
         database, document(text="First.", mentions=[headline("Siemens"), body("Bosch")]), run
@@ -39,7 +38,7 @@ def test_revision_updates_the_rollups(database: Database) -> None:
     assert [row.company for row in queries.company_ranking(database)] == ["Bosch"]
 
 
-def test_rematched_articles_count_for_their_new_companies(database: Database) -> None:
+def test_rematched_articles_count_for_their_new_companies(database):
     run = register(database)
     save_document(database, document("a", text=LONG, mentions=[body("Siemens")]), run)
     with database.reading() as session:
@@ -50,7 +49,7 @@ def test_rematched_articles_count_for_their_new_companies(database: Database) ->
     assert (row.company, row.hits.in_title, row.hits.in_body) == ("Bosch", 1, 1)
 
 
-def test_save_of_several_documents_is_atomic(database: Database) -> None:
+def test_save_of_several_documents_is_atomic(database):
     run = register(database)
     unknown = document("b", source="nowhere", text="Other.")
     with pytest.raises(Exception, match="no source 'nowhere'"):
@@ -60,7 +59,7 @@ def test_save_of_several_documents_is_atomic(database: Database) -> None:
     assert [result.outcome for result in saved] == ["new", "new"]
 
 
-def test_recomputed_stories_are_equal(database: Database) -> None:
+def test_recomputed_stories_are_equal(database):
     ft, faz = register(database, "ft"), register(database, "faz")
     copy = " ".join(WORDS)
     save_document(database, document("a", text=copy), ft)
@@ -75,7 +74,7 @@ def test_recomputed_stories_are_equal(database: Database) -> None:
         assert len(set(session.scalars(select(Sketch.story_id)))) == 2
 
 
-def test_rebuild_reports_its_progress(database: Database) -> None:
+def test_rebuild_reports_its_progress(database):
     run = register(database)
     save_documents(database, [document(str(path), text=f"Text {path}.") for path in range(3)], run)
     steps: list[tuple[int, int]] = []
@@ -89,9 +88,7 @@ def test_rebuild_reports_its_progress(database: Database) -> None:
 
 @settings(max_examples=settings().max_examples // 2)
 @given(steps=STEPS)
-def test_incremental_rollups_equal_rebuilt_ones_on_sqlite(
-    new_sqlite: Callable[[], Database], steps: list[Step]
-) -> None:
+def test_incremental_rollups_equal_rebuilt_ones_on_sqlite(new_sqlite, steps):
     with new_sqlite() as database:
         carry_out(database, steps)
         counts, hits = counted(database), found_by_search(database)
@@ -106,9 +103,7 @@ def test_incremental_rollups_equal_rebuilt_ones_on_sqlite(
 
 @settings(max_examples=settings().max_examples // 5)
 @given(steps=STEPS)
-def test_incremental_rollups_equal_rebuilt_ones_on_postgresql(
-    postgres: Database, postgres_tables: str, steps: list[Step]
-) -> None:
+def test_incremental_rollups_equal_rebuilt_ones_on_postgresql(postgres, postgres_tables, steps):
     empty(postgres_tables)
     carry_out(postgres, steps)
     counts, hits = counted(postgres), found_by_search(postgres)
@@ -139,9 +134,7 @@ def answers(database: Database) -> list[object]:
 @pytest.mark.thorough
 @settings(max_examples=settings().max_examples // 4)
 @given(steps=STEPS)
-def test_kept_answers_are_those_of_the_present_articles(
-    new_sqlite: Callable[[], Database], steps: list[Step]
-) -> None:
+def test_kept_answers_are_those_of_the_present_articles(new_sqlite, steps):
     with (
         new_sqlite() as database,
         open_database(f"sqlite:///{database.name}", keep_answers=True) as keeping,
@@ -151,7 +144,7 @@ def test_kept_answers_are_those_of_the_present_articles(
             assert answers(keeping) == answers(database) == answers(keeping)
 
 
-def test_kept_answer_is_computed_again_after_any_change_only(tables_url: str) -> None:
+def test_kept_answer_is_computed_again_after_any_change_only(tables_url):
     statements: list[str] = []
     with (
         open_database(tables_url) as database,
@@ -173,7 +166,7 @@ def test_kept_answer_is_computed_again_after_any_change_only(tables_url: str) ->
         assert answers(keeping) == answers(database) != now
 
 
-def test_error_is_no_kept_answer(new_sqlite: Callable[[], Database]) -> None:
+def test_error_is_no_kept_answer(new_sqlite):
     with (
         new_sqlite() as database,
         open_database(f"sqlite:///{database.name}", keep_answers=True) as keeping,

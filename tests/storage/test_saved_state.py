@@ -15,7 +15,7 @@ def database(database: Database) -> Database:
     return database
 
 
-def test_memory_is_read_as_it_was_stored_last(database: Database) -> None:
+def test_memory_is_read_as_it_was_stored_last(database):
     assert memory_of(database, "courier") == memory_of(database, "never heard of") == Memory()
     assert list(memories(database)) == []
     full = {(1 << 64) - 1 - number: number + 1 for number in range(MAX_TEXTS)}
@@ -28,6 +28,6 @@ def test_memory_is_read_as_it_was_stored_last(database: Database) -> None:
     assert dict(memories(database)) == {"courier": memory, "ledger": Memory(pages=1, seen={1: 1})}
 
 
-def test_source_must_be_registered(database: Database) -> None:
+def test_source_must_be_registered(database):
     with pytest.raises(StorageError, match="no source 'nobody'"):
         keep_memory(database, "nobody", Memory())

@@ -73,7 +73,7 @@ FACTS = Facts("en", "daily", "gb")
         ("a\u3000(b\t\n c)", And((A, And((B, C))))),
     ],
 )
-def test_query_means_what_it_says(text: str, meaning: Node) -> None:
+def test_query_means_what_it_says(text, meaning):
     assert parse_query(text) == meaning
 
 
@@ -114,7 +114,7 @@ def test_query_means_what_it_says(text: str, meaning: Node) -> None:
         ("ab " * (MAX_WORDS + 1), 3 * (MAX_WORDS + 1), f"more than {MAX_WORDS} words"),
     ],
 )
-def test_fault_is_named_with_its_place(text: str, place: int, fault: str) -> None:
+def test_fault_is_named_with_its_place(text, place, fault):
     with pytest.raises(QuerySyntaxError) as caught:
         parse_query(text)
     assert fault in str(caught.value)
@@ -125,13 +125,13 @@ def test_fault_is_named_with_its_place(text: str, place: int, fault: str) -> Non
     assert caret.index("^") <= 76
 
 
-def test_deepest_query_is_read() -> None:
+def test_deepest_query_is_read():
     deepest = "title:(" * MAX_DEPTH + "a" + ")" * MAX_DEPTH
     assert parse_query(deepest) == Term(("a",), section="title")
 
 
 @given(st.text(st.sampled_from('ab ()"-*:/ANDORNEAR123title&苹\u0301\n'), max_size=60) | st.text())
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_any_text_is_read_or_refused(text):
     try:
         node = parse_query(text)
     except QuerySyntaxError as error:
@@ -160,9 +160,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         ("ab* c", "abc c", ["abc", "c"]),
     ],
 )
-def test_words_for_which_an_article_matches_are_marked(
-    text: str, words: str, matched: list[str]
-) -> None:
+def test_words_for_which_an_article_matches_are_marked(text, words, matched):
     marks = spans(parse_query(text), "", words, FACTS)
     assert [words[start:end] for start, end in marks["body"]] == matched
 
@@ -231,7 +229,7 @@ def databases(
 
 @settings(max_examples=settings().max_examples * 2)
 @given(text=QUERIES)
-def test_both_databases_answer_as_the_evaluator(databases: list[Database], text: str) -> None:
+def test_both_databases_answer_as_the_evaluator(databases, text):
     node = parse_query(text)
     expected = {
         str(place)
@@ -258,7 +256,7 @@ def _searched(title: str, body: str, language: str) -> SearchedArticle:
 DOCUMENT = (Path(newscrawl.__file__).parent.parent / "docs" / "queries.md").read_text("utf-8")
 
 
-def test_document_lists_all_that_can_be_written() -> None:
+def test_document_lists_all_that_can_be_written():
     table = DOCUMENT.partition("## Search")[2].partition("\n\n| Write |")[2].partition("\n\n")[0]
     examples = [one for row in table.splitlines()[2:] for one in row.split("|")[1].split("`")[1::2]]
     nodes = {example: parse_query(f"word {example}") for example in examples}
@@ -274,7 +272,7 @@ def _parts(node: Node) -> list[Node]:
     return [node, *(part for node_inside in inside for part in _parts(node_inside))]
 
 
-def test_document_names_the_limits() -> None:
+def test_document_names_the_limits():
     text = " ".join(DOCUMENT.split())
     for limit in (
         f"at most {MAX_LENGTH:,} characters, {MAX_WORDS} words and {MAX_DEPTH} parentheses",

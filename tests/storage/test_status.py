@@ -18,7 +18,6 @@ from newscrawl.storage.frontier.listings import Schedule
 from newscrawl.storage.frontier.queue import open_frontier
 from newscrawl.storage.leases import Leases, LeaseTerms
 from newscrawl.storage.status import Health, Incident, IncidentKind, record_incidents, watch_status
-from tests.conftest import Newscrawl
 from tests.dashboards import config_of
 from tests.worlds import empty
 
@@ -113,23 +112,23 @@ def client(url: str) -> Iterator[TestClient]:
         yield opened
 
 
-def test_every_state_and_kind_of_incident_occurs_here() -> None:
+def test_every_state_and_kind_of_incident_occurs_here():
     assert set(EXPECTED.values()) == set(Health)
     assert set(INCIDENTS) == set(get_args(IncidentKind))
 
 
-def test_python_gives_the_health_of_each_source(url: str) -> None:
+def test_python_gives_the_health_of_each_source(url):
     with open_database(url) as database:
         status = watch_status(database, list(EXPECTED))
     assert {source.source: source.health for source in status.sources} == EXPECTED
 
 
-def test_command_line_gives_the_same_health(url: str, newscrawl: Newscrawl) -> None:
+def test_command_line_gives_the_same_health(url, newscrawl):
     rows = json.loads(newscrawl("status", "--format", "json", "--database", url).out)["sources"]
     assert {row["source"]: row["health"] for row in rows} == EXPECTED
 
 
-def test_metrics_give_the_same_health(url: str, newscrawl: Newscrawl) -> None:
+def test_metrics_give_the_same_health(url, newscrawl):
     lines = newscrawl("metrics", "--database", url).out.splitlines()
     sample = re.compile(r'newscrawl_source_health\{health="(.+)",source="(.+)"\} 1\.0')
     matches = [match for match in map(sample.fullmatch, lines) if match]
@@ -137,7 +136,7 @@ def test_metrics_give_the_same_health(url: str, newscrawl: Newscrawl) -> None:
     assert len(matches) == len(EXPECTED)
 
 
-def test_api_gives_the_same_health(client: TestClient) -> None:
+def test_api_gives_the_same_health(client):
     rows = client.get("/api/sources/health").json()
     assert {row["source"]: row["health"] for row in rows} == EXPECTED
     order = list(Health)
@@ -146,7 +145,7 @@ def test_api_gives_the_same_health(client: TestClient) -> None:
     )
 
 
-def test_dashboard_gives_the_same_health(client: TestClient) -> None:
+def test_dashboard_gives_the_same_health(client):
     page = client.get("/sources").text
     rows = re.findall(
         r'<tr><th scope="row"><a[^>]*><bdi>(.+?)</bdi></a>.*?"state (\w+)"', page, re.DOTALL
@@ -164,7 +163,7 @@ def test_dashboard_gives_the_same_health(client: TestClient) -> None:
         ("due-for-hours", ""),
     ],
 )
-def test_reason_comes_from_what_decided_the_health(url: str, slug: str, reason: str) -> None:
+def test_reason_comes_from_what_decided_the_health(url, slug, reason):
     with open_database(url) as database:
         (source,) = watch_status(database, [slug]).sources
     assert source.reason == reason

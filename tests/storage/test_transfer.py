@@ -40,7 +40,7 @@ def sqlite(tmp_path: object) -> str:
 
 
 @pytest.mark.parametrize("direction", ["to PostgreSQL", "to SQLite"])
-def test_copy_has_the_same_rows_and_answers(sqlite: str, postgres_url: str, direction: str) -> None:
+def test_copy_has_the_same_rows_and_answers(sqlite, postgres_url, direction):
     one, other = (sqlite, postgres_url) if direction == "to PostgreSQL" else (postgres_url, sqlite)
     upgrade_database(one)
     with open_database(one) as source:
@@ -62,7 +62,7 @@ def test_copy_has_the_same_rows_and_answers(sqlite: str, postgres_url: str, dire
             assert queries.facts(target).rows["articles"] == 3
 
 
-def test_database_with_rows_is_not_copied_into(sqlite: str, postgres_url: str) -> None:
+def test_database_with_rows_is_not_copied_into(sqlite, postgres_url):
     for url in (sqlite, postgres_url):
         upgrade_database(url)
     with open_database(sqlite) as source, open_database(postgres_url) as target:

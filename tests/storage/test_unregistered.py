@@ -38,16 +38,14 @@ def names(database: Database, scope: Scope | None = None) -> list[tuple[str, int
     return [(row.name, row.articles, row.sentence) for row in rows]
 
 
-def test_names_are_listed_by_articles_with_the_newest_sentence(
-    database: Database, run: int
-) -> None:
+def test_names_are_listed_by_articles_with_the_newest_sentence(database, run):
     save_document(database, story("d", "Acme"), run)
     soap = ("Yorkshire Soap", 1, "Yorkshire Soap opens in a.")
     assert names(database) == [("Moser Bau", 2, "Moser Bau opens in b."), soap]
     assert names(database, Scope(until=day(0))) == [("Moser Bau", 1, "Moser Bau opens in a."), soap]
 
 
-def test_names_follow_their_article(database: Database, run: int) -> None:
+def test_names_follow_their_article(database, run):
     changed = replace(story("b", "Lian Sports", days=2), page=story("b", days=2).page)
     revised = replace(changed, article=replace(changed.article, text=f"b, again. {LONG}"))
     assert save_document(database, revised, run).outcome == "revised"
@@ -57,7 +55,7 @@ def test_names_follow_their_article(database: Database, run: int) -> None:
     assert [name for name, *_ in names(database)] == ["Lian Sports"]
 
 
-def test_only_the_newest_articles_keep_the_sentence(database: Database, run: int) -> None:
+def test_only_the_newest_articles_keep_the_sentence(database, run):
     more = [story(f"x{number}", "Moser Bau", days=2) for number in range(MOST_SENTENCES)]
     save_documents(database, more, run)
     with database.reading() as session:

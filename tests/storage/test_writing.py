@@ -15,7 +15,7 @@ def fail(error: Exception) -> Never:
     raise error
 
 
-def test_work_is_done_in_order_in_one_thread() -> None:
+def test_work_is_done_in_order_in_one_thread():
     threads: list[int] = []
     done: list[int] = []
 
@@ -44,9 +44,7 @@ def test_work_is_done_in_order_in_one_thread() -> None:
     [(StorageError("the disk is full"), True), (UnstorableDocument("no URL"), False)],
     ids=["database", "document"],
 )
-def test_failure_is_reported_unless_its_caller_receives_it(
-    error: StorageError, heard: bool, put_off: bool
-) -> None:
+def test_failure_is_reported_unless_its_caller_receives_it(error, heard, put_off):
     reported: list[StorageError] = []
 
     async def scenario() -> None:
@@ -82,11 +80,11 @@ def logged(begin: Callable[[Writer], None]) -> list[type[BaseException]]:
     return kinds
 
 
-def test_bug_in_deferred_work_is_logged() -> None:
+def test_bug_in_deferred_work_is_logged():
     assert logged(lambda writer: writer.later(fail, KeyError("oops"))) == [KeyError]
 
 
-def test_concurrent_parts_are_written_in_one_batch() -> None:
+def test_concurrent_parts_are_written_in_one_batch():
     batches_written: list[list[int]] = []
 
     def write(parts: Sequence[int]) -> list[int]:
@@ -106,7 +104,7 @@ def test_concurrent_parts_are_written_in_one_batch() -> None:
     assert batches_written == [[0, 1, 2], [3]]
 
 
-def test_full_batch_is_written_at_once() -> None:
+def test_full_batch_is_written_at_once():
     sizes: list[int] = []
 
     def write(parts: Sequence[int]) -> Sequence[int]:
@@ -124,7 +122,7 @@ def test_full_batch_is_written_at_once() -> None:
     assert sizes == [MAX_PARTS, MAX_PARTS, 1]
 
 
-def test_waiting_callers_receive_the_error_of_their_batch() -> None:
+def test_waiting_callers_receive_the_error_of_their_batch():
     reported: list[StorageError] = []
     error = StorageError("the disk is full")
 
@@ -140,7 +138,7 @@ def test_waiting_callers_receive_the_error_of_their_batch() -> None:
     assert reported == [error]
 
 
-def test_bug_in_a_deferred_batch_is_logged() -> None:
+def test_bug_in_a_deferred_batch_is_logged():
     def begin(writer: Writer) -> None:
         batches: Batches[int, int] = Batches(writer, lambda _: fail(KeyError("oops")))
         batches.later(1)
@@ -149,7 +147,7 @@ def test_bug_in_a_deferred_batch_is_logged() -> None:
     assert logged(begin) == [KeyError]
 
 
-def test_pending_parts_are_written_on_close() -> None:
+def test_pending_parts_are_written_on_close():
     parts_written: list[int] = []
 
     def write(parts: Sequence[int]) -> Sequence[int]:
@@ -167,7 +165,7 @@ def test_pending_parts_are_written_on_close() -> None:
     assert parts_written == [1]
 
 
-def test_batch_wait_adapts_to_the_load() -> None:
+def test_batch_wait_adapts_to_the_load():
     async def seconds(batches: Batches[int, int], parts: int) -> float:
         began = asyncio.get_running_loop().time()
         await asyncio.gather(*(batches.do(part) for part in range(parts)))

@@ -25,9 +25,7 @@ from tests.worlds import body, day, document, moment, register, save_document, s
 
 
 @given(now=st.integers(0, 3000), before=st.integers(0, 3000), share=st.floats(0.01, 0.99))
-def test_chance_is_twice_the_smaller_tail_of_the_binomial(
-    now: int, before: int, share: float
-) -> None:
+def test_chance_is_twice_the_smaller_tail_of_the_binomial(now, before, share):
     from scipy.stats import binom  # noqa: PLC0415 - takes a second of all processes of pytest
 
     total = now + before
@@ -40,40 +38,40 @@ def steady(articles: int, read: int, days: int = 30) -> list[Day]:
     return [Day(articles, read)] * days
 
 
-def test_clear_rise_and_fall_are_named() -> None:
+def test_clear_rise_and_fall_are_named():
     low, high = steady(2, 100), steady(4, 100)
     assert compare(high, low).verdict == "more"
     assert compare(low, high).verdict == "fewer"
     assert compare(low, low).verdict == "unclear"
 
 
-def test_half_of_the_sources_failing_is_no_fall() -> None:
+def test_half_of_the_sources_failing_is_no_fall():
     change = compare(steady(2, 50), steady(4, 100))
     assert (change.verdict, change.growth) == ("unclear", 0.0)
 
 
-def test_more_papers_read_are_no_growth() -> None:
+def test_more_papers_read_are_no_growth():
     change = compare([Day(131, 658)], [Day(36, 219)])
     assert change_text(change) == "+21%"
 
 
-def test_one_to_three_is_told_in_counts() -> None:
+def test_one_to_three_is_told_in_counts():
     change = compare([Day(3, 100)], [Day(1, 100)])
     assert change_text(change) == "1 → 3"
     assert change.growth is None
     assert verdict_text(change).startswith("no clear change")
 
 
-def test_new_company_has_no_percentage() -> None:
+def test_new_company_has_no_percentage():
     assert change_text(compare(steady(1, 100), steady(0, 100))) == "0 → 30"
 
 
-def test_no_article_in_both_periods_is_not_compared() -> None:
+def test_no_article_in_both_periods_is_not_compared():
     change = compare(steady(0, 100), steady(0, 100))
     assert (change.before, change.chance, verdict_text(change)) == (0, None, "too few to compare")
 
 
-def test_nothing_read_before_is_not_compared() -> None:
+def test_nothing_read_before_is_not_compared():
     change = compare(steady(2, 100), [])
     assert (change.verdict, change.before, verdict_text(change)) == (
         "unknown",
@@ -83,7 +81,7 @@ def test_nothing_read_before_is_not_compared() -> None:
     assert change_text(change) == "no data before"
 
 
-def test_percentage_stands_beside_the_chance() -> None:
+def test_percentage_stands_beside_the_chance():
     change = Change(now=150, before=100, chance=0.0004, rises=True, growth=0.5)
     assert change_text(change) == "+50%"
     assert verdict_text(change) == "a larger share than before (p\u00a0<\u00a00.001)"
@@ -91,13 +89,13 @@ def test_percentage_stands_beside_the_chance() -> None:
 
 @pytest.mark.parametrize("scatter", [0.0, 0.5])
 @pytest.mark.parametrize("mean", [0.3, 3.0])
-def test_chance_alone_is_rarely_called_a_change(mean: float, scatter: float) -> None:
+def test_chance_alone_is_rarely_called_a_change(mean, scatter):
     false = share_named(random.Random(7), mean, scatter, 1.0, 400)  # noqa: S311 - no secret
     # More than the limit promises, for the luck of the draw.
     assert false <= 2.5 * ALPHA
 
 
-def test_twice_as_many_articles_are_called_more() -> None:
+def test_twice_as_many_articles_are_called_more():
     rng = random.Random(7)  # noqa: S311 - no secret
     assert share_named(rng, 3.0, 0.1, 2.0, 100) > 0.85
 
@@ -173,7 +171,7 @@ def read_from(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.usefixtures("read_from")
 @pytest.mark.parametrize("scope", SCOPES)
-def test_articles_together_are_those_of_the_pages(world: World, scope: Scope) -> None:
+def test_articles_together_are_those_of_the_pages(world, scope):
     for name in (*COMPANIES, "strikes"):
         rows = queries.co_mentions(world.database, name, scope=scope)
         counted = world.count_beside(name, scope)
@@ -190,7 +188,7 @@ def test_articles_together_are_those_of_the_pages(world: World, scope: Scope) ->
 
 @pytest.mark.usefixtures("read_from")
 @pytest.mark.parametrize("scope", SCOPES)
-def test_stories_together_are_those_of_the_articles(world: World, scope: Scope) -> None:
+def test_stories_together_are_those_of_the_articles(world, scope):
     since, until = minutes_of(scope)
     named: dict[str, set[tuple[int, int]]] = {name: set() for name in (*COMPANIES, "strikes")}
     with world.database.reading() as session:
@@ -209,7 +207,7 @@ def test_stories_together_are_those_of_the_articles(world: World, scope: Scope) 
     assert any(row.stories and row.stories < row.articles for row in rows)
 
 
-def test_stories_together_are_counted_of_the_companies_that_are_shown(world: World) -> None:
+def test_stories_together_are_counted_of_the_companies_that_are_shown(world):
     rows = queries.co_mentions(world.database, "Siemens", stories=True)
     first = queries.co_mentions(world.database, "Siemens", stories=True, limit=2)
     assert first == rows[:2]
@@ -217,7 +215,7 @@ def test_stories_together_are_counted_of_the_companies_that_are_shown(world: Wor
     assert queries.co_mentions(world.database, "Nobody") == []
 
 
-def test_missing_daily_counts_are_an_error_that_says_what_to_do(database: Database) -> None:
+def test_missing_daily_counts_are_an_error_that_says_what_to_do(database):
     page = document(mentions=[body("Siemens"), body("Bosch", 10)])
     save_document(database, page, register(database))
     assert [row.share for row in queries.co_mentions(database, "Siemens")] == [1.0]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from newscrawl.items import Access, CompanyStructure, Kind
+from newscrawl.items import CompanyStructure
 from newscrawl.storage import CoverageState, Database, QuestionError, queries
 from newscrawl.storage.documents import COUNTED_KINDS
 from newscrawl.storage.queries import By, Completeness, Hits, MentionCount, Scope, left_out
@@ -59,9 +59,7 @@ def hits(row: MentionCount) -> tuple[int, ...] | None:
 # --- Counts ---
 
 
-def test_articles_and_occurrences_are_counted(
-    database: Database, save: Callable[..., None]
-) -> None:
+def test_articles_and_occurrences_are_counted(database, save):
     save("a", mentions=[headline("Siemens"), body("Siemens", 0), body("Siemens", 20)])
     save("b", mentions=[body("Siemens")])
     save("c", mentions=[body("Bosch")])
@@ -70,24 +68,18 @@ def test_articles_and_occurrences_are_counted(
     assert row.completeness.read == 3
 
 
-def test_count_without_a_company_counts_each_article_once(
-    database: Database, save: Callable[..., None]
-) -> None:
+def test_count_without_a_company_counts_each_article_once(database, save):
     save("a", mentions=[body("Siemens"), body("Bosch")])
     assert hits(by(database, "day")[day(0).isoformat()]) == (1, 0, 0, 2)
 
 
 @pytest.mark.parametrize("kind", ["front", "consent", "paywall", "error", "other"])
-def test_pages_of_other_kinds_do_not_count(
-    database: Database, save: Callable[..., None], kind: Kind
-) -> None:
+def test_pages_of_other_kinds_do_not_count(database, save, kind):
     save("a", kind=kind, mentions=[body("Siemens")])
     assert by(database, "source") == {}
 
 
-def test_proof_says_how_many_mentions_are_on_pages_that_do_not_count(
-    database: Database, save: Callable[..., None]
-) -> None:
+def test_proof_says_how_many_mentions_are_on_pages_that_do_not_count(database, save):
     save("a", mentions=[body("Siemens")])
     save("b", kind="front", mentions=[headline("Siemens"), body("Siemens")], published=moment(-1))
     save("c", kind="other", mentions=[body("Bosch")])
@@ -103,8 +95,8 @@ def test_proof_says_how_many_mentions_are_on_pages_that_do_not_count(
 
 
 def test_texts_that_are_not_read_are_counted_by_source_whatever_their_headlines_name(
-    database: Database, save: Callable[..., None]
-) -> None:
+    database, save
+):
     hidden = {"access": "paywalled", "kind": "paywall"}
     save("a", mentions=[headline("Siemens")], **hidden)
     save("b", **hidden)
@@ -153,9 +145,7 @@ def doubtful(database: Database, company: str, **scope: Any) -> list[str]:
     return listed
 
 
-def test_doubtful_words_of_a_company_are_left_out_of_its_number(
-    database: Database, save: Callable[..., None]
-) -> None:
+def test_doubtful_words_of_a_company_are_left_out_of_its_number(database, save):
     save("a", text="The harvest of Apple and pear was poor.")
     save("b", text="The apple fell.", on=1)
     save("c", text="Apple shows a telephone. AAPL rose.", mentions=[body("Apple")], on=2)
@@ -175,9 +165,7 @@ def test_doubtful_words_of_a_company_are_left_out_of_its_number(
     assert (left.words, left.mentions, left.since) == (("Apple", "Apple Inc"), None, None)
 
 
-def test_doubtful_words_are_found_in_any_script_and_with_subsidiaries(
-    database: Database, save: Callable[..., None]
-) -> None:
+def test_doubtful_words_are_found_in_any_script_and_with_subsidiaries(database, save):
     save("a", text="今日、東京真珠は発表した。")
     save("b", text="CAFE PERLE opens; the café perle does not.", on=1)
     save("c", text="Pearls of wisdom.", on=2)
@@ -186,9 +174,7 @@ def test_doubtful_words_are_found_in_any_script_and_with_subsidiaries(
     assert doubtful(database, "Apple", subsidiaries=True) == ["c", "b", "a"]
 
 
-def test_search_for_doubtful_words_says_how_far_it_went(
-    database: Database, save: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_search_for_doubtful_words_says_how_far_it_went(database, save, monkeypatch):
     for number in range(6):
         save(str(number), text=f"Apple tart {number}.", on=number)
     for number in (2, 4, 7):
@@ -215,32 +201,26 @@ def test_search_for_doubtful_words_says_how_far_it_went(
 @pytest.mark.parametrize(
     ("company", "beside"), [(None, None), ("Apple", "Pear")], ids=["no company", "beside"]
 )
-def test_doubtful_words_are_those_of_one_company(
-    database: Database, company: str | None, beside: str | None
-) -> None:
+def test_doubtful_words_are_those_of_one_company(database, company, beside):
     with pytest.raises(QuestionError):
         queries.proof(database, counted="doubtful", company=company, beside=beside)
 
 
 @pytest.mark.parametrize("kind", COUNTED_KINDS)
-def test_all_kinds_of_articles_count(
-    database: Database, save: Callable[..., None], kind: Kind
-) -> None:
+def test_all_kinds_of_articles_count(database, save, kind):
     save("a", kind=kind, mentions=[body("Siemens")])
     assert hits(by(database, "source")["ft"]) == (1, 0, 0, 1)
 
 
 @pytest.mark.parametrize("access", ["paywalled", "disallowed"])
-def test_mentions_in_headline_and_standfirst_are_counted_separately(
-    database: Database, save: Callable[..., None], access: Access
-) -> None:
+def test_mentions_in_headline_and_standfirst_are_counted_separately(database, save, access):
     shut = {"access": access, "kind": "paywall"}
     save("a", mentions=[headline("Siemens"), body("Siemens")], **shut)
     save("b", mentions=[body("Siemens")])
     assert hits(by(database, "day")[day(0).isoformat()]) == (2, 1, 1, 2)
 
 
-def test_only_the_newest_version_counts(database: Database, save: Callable[..., None]) -> None:
+def test_only_the_newest_version_counts(database, save):
     save("a", text="First.", mentions=[body("Siemens"), body("Bosch")])
     save("a", text="Second.", mentions=[body("Bosch")])
     assert [row.company for row in queries.company_ranking(database)] == ["Bosch"]
@@ -249,9 +229,7 @@ def test_only_the_newest_version_counts(database: Database, save: Callable[..., 
 # --- Periods ---
 
 
-def test_days_without_a_crawl_are_gaps_not_zeros(
-    database: Database, save: Callable[..., None], covered: Callable[..., None]
-) -> None:
+def test_days_without_a_crawl_are_gaps_not_zeros(database, save, covered):
     covered("ok", 0, 2)
     save("a", 0, mentions=[body("Siemens")])
     rows = by(database, "day", company="Siemens", scope=Scope(since=day(-1), until=day(2)))
@@ -270,16 +248,12 @@ def test_days_without_a_crawl_are_gaps_not_zeros(
         ("failed", "none"),
     ],
 )
-def test_only_a_source_that_was_read_is_covered(
-    database: Database, covered: Callable[..., None], state: CoverageState, level: str
-) -> None:
+def test_only_a_source_that_was_read_is_covered(database, covered, state, level):
     covered(state, 0)
     assert by(database, "day")[day(0).isoformat()].completeness.level == level
 
 
-def test_day_without_one_source_is_partly_covered(
-    database: Database, covered: Callable[..., None]
-) -> None:
+def test_day_without_one_source_is_partly_covered(database, covered):
     covered("ok", 0, 1, 2)
     covered("ok", 1, source="bbc")
     covered("failed", 2, source="bbc")
@@ -292,18 +266,14 @@ def test_day_without_one_source_is_partly_covered(
     ]
 
 
-def test_late_articles_make_an_uncovered_day_partial(
-    database: Database, save: Callable[..., None], covered: Callable[..., None]
-) -> None:
+def test_late_articles_make_an_uncovered_day_partial(database, save, covered):
     covered("ok", 2)
     save("a", 0)
     rows = by(database, "day", scope=Scope(since=day(0), until=day(2)))
     assert [row.completeness.level for row in rows.values()] == ["partial", "none", "full"]
 
 
-def test_weeks_begin_on_monday_and_sum_their_days(
-    database: Database, save: Callable[..., None]
-) -> None:
+def test_weeks_begin_on_monday_and_sum_their_days(database, save):
     save("friday", 0, mentions=[body("Siemens")])
     save("sunday", 2, mentions=[body("Siemens")])
     save("monday", 3, mentions=[body("Siemens")])
@@ -314,9 +284,7 @@ def test_weeks_begin_on_monday_and_sum_their_days(
     }
 
 
-def test_week_with_uncovered_days_is_partial(
-    database: Database, covered: Callable[..., None]
-) -> None:
+def test_week_with_uncovered_days_is_partial(database, covered):
     covered("ok", 0, 1, 2)
     assert by(database, "week")["2026-11-16"].completeness.level == "partial"
 
@@ -332,8 +300,8 @@ def test_week_with_uncovered_days_is_partial(
     ],
 )
 def test_periods_at_the_edges_say_how_many_of_their_days_are_left_out(
-    database: Database, covered: Callable[..., None], grouping: By, left_out: Any
-) -> None:
+    database, covered, grouping, left_out
+):
     covered("ok", 0, 1, 2)
     # Asked on a Tuesday, from a Friday on: days to come are left out, too.
     asked = Scope(since=day(0), until=day(20), now=moment(11))
@@ -344,9 +312,7 @@ def test_periods_at_the_edges_say_how_many_of_their_days_are_left_out(
     assert counts == left_out if isinstance(left_out, dict) else {*counts.values()} == left_out
 
 
-def test_series_without_since_begins_with_the_first_data(
-    database: Database, save: Callable[..., None], covered: Callable[..., None]
-) -> None:
+def test_series_without_since_begins_with_the_first_data(database, save, covered):
     covered("ok", 0)
     save("a", -2)
     assert list(by(database, "day", scope=Scope(until=day(0)))) == [
@@ -354,11 +320,11 @@ def test_series_without_since_begins_with_the_first_data(
     ]
 
 
-def test_empty_database_has_no_series(database: Database) -> None:
+def test_empty_database_has_no_series(database):
     assert by(database, "day", scope=Scope()) == {}
 
 
-def test_empty_database_with_a_range_is_one_gap(database: Database) -> None:
+def test_empty_database_with_a_range_is_one_gap(database):
     rows = by(database, "day", scope=Scope(since=day(0), until=day(1)))
     assert [hits(row) for row in rows.values()] == [None, None]
 
@@ -367,7 +333,7 @@ def test_empty_database_with_a_range_is_one_gap(database: Database) -> None:
 
 
 @pytest.mark.parametrize("subsidiaries", [False, True])
-def test_ranking_counts_the_sources_of_its_days(database: Database, subsidiaries: bool) -> None:
+def test_ranking_counts_the_sources_of_its_days(database, subsidiaries):
     runs = {slug: register(database, slug) for slug in ("ft", "faz", "zeit")}
     for slug, published in (("ft", -3), ("ft", 3), ("faz", 0), ("faz", 2), ("zeit", -1)):
         page = document(
@@ -388,9 +354,7 @@ def test_ranking_counts_the_sources_of_its_days(database: Database, subsidiaries
     assert row.sources == 1
 
 
-def test_sources_without_mentions_are_listed(
-    database: Database, save: Callable[..., None], covered: Callable[..., None]
-) -> None:
+def test_sources_without_mentions_are_listed(database, save, covered):
     covered("ok", 0, source="bbc")
     covered("failed", 0, source="faz")
     save("a", mentions=[body("Siemens")])
@@ -402,9 +366,7 @@ def test_sources_without_mentions_are_listed(
     }
 
 
-def test_watched_languages_without_mentions_are_listed(
-    database: Database, save: Callable[..., None], covered: Callable[..., None]
-) -> None:
+def test_watched_languages_without_mentions_are_listed(database, save, covered):
     covered("failed", 0, source="faz")
     save("a", mentions=[body("Siemens")])
     save("b", language=None, mentions=[body("Siemens")])
@@ -416,9 +378,7 @@ def test_watched_languages_without_mentions_are_listed(
     }
 
 
-def test_source_covers_each_of_its_languages(
-    database: Database, save: Callable[..., None], covered: Callable[..., None]
-) -> None:
+def test_source_covers_each_of_its_languages(database, save, covered):
     covered("ok", 0)
     covered("ok", 0, source="bbc")
     save("a", language="cy", mentions=[body("Siemens")])
@@ -430,9 +390,7 @@ def test_source_covers_each_of_its_languages(
     assert alone[day(0).isoformat()].completeness == Completeness(read=1, covered=1, expected=1)
 
 
-def test_week_of_a_source_added_yesterday_is_partial(
-    database: Database, covered: Callable[..., None]
-) -> None:
+def test_week_of_a_source_added_yesterday_is_partial(database, covered):
     covered("ok", -1, 0)
     row = by(database, "source", scope=Scope(since=day(-6), until=day(0)))["ft"]
     assert row.completeness == Completeness(read=0, covered=2, expected=2, unwatched=5)
@@ -445,9 +403,7 @@ def test_week_of_a_source_added_yesterday_is_partial(
 # --- Ranking ---
 
 
-def test_ranking_is_sorted_by_articles_occurrences_and_name(
-    database: Database, save: Callable[..., None]
-) -> None:
+def test_ranking_is_sorted_by_articles_occurrences_and_name(database, save):
     save("a", mentions=[body("Zeiss"), body("Bosch"), body("Bosch", 9), body("adidas")])
     save("b", source="faz", mentions=[body("Zeiss")])
     ranking = queries.company_ranking(database)
@@ -459,9 +415,7 @@ def test_ranking_is_sorted_by_articles_occurrences_and_name(
 
 
 @pytest.mark.parametrize("measure", ["articles", "mentions", "stories"])
-def test_shares_by_source_are_sorted_by_name(
-    database: Database, covered: Callable[..., None], measure: Any
-) -> None:
+def test_shares_by_source_are_sorted_by_name(database, covered, measure):
     for source in ("faz", "bbc"):
         covered("ok", 0, source=source)
     scope = Scope(since=day(0), until=day(0))
@@ -472,16 +426,14 @@ def test_shares_by_source_are_sorted_by_name(
 
 
 @pytest.mark.parametrize("field", ["source", "country", "language"])
-def test_empty_name_in_a_scope_matches_nothing(
-    database: Database, save: Callable[..., None], field: str
-) -> None:
+def test_empty_name_in_a_scope_matches_nothing(database, save, field):
     save("a", mentions=[body("Siemens")])
     scope = Scope(**{field: ""})
     assert queries.overview(database, scope=scope).companies == ()
     assert queries.company_ranking(database, scope=scope) == []
 
 
-def test_ranking_can_be_limited(database: Database, save: Callable[..., None]) -> None:
+def test_ranking_can_be_limited(database, save):
     save("a", mentions=[body("Zeiss"), body("Bosch")])
     assert [row.company for row in queries.company_ranking(database, limit=1)] == ["Bosch"]
 
@@ -489,34 +441,26 @@ def test_ranking_can_be_limited(database: Database, save: Callable[..., None]) -
 # --- Lists ---
 
 
-def test_articles_are_newest_first_up_to_the_limit(
-    database: Database, save: Callable[..., None]
-) -> None:
+def test_articles_are_newest_first_up_to_the_limit(database, save):
     for number in (1, 3, 2):
         save(str(number), number)
     assert [row.url[-1] for row in queries.articles(database, limit=2)] == ["3", "2"]
 
 
-def test_article_lists_its_companies_and_counts_the_requested_one(
-    database: Database, save: Callable[..., None]
-) -> None:
+def test_article_lists_its_companies_and_counts_the_requested_one(database, save):
     save("a", mentions=[headline("Siemens"), body("Bosch"), body("Siemens", 9)])
     save("b", mentions=[body("Bosch")])
     (row,) = queries.articles(database, company="Siemens")
     assert (row.companies, row.in_title, row.in_body) == (("Bosch", "Siemens"), 1, 1)
 
 
-def test_other_kinds_of_pages_are_listed_on_request_only(
-    database: Database, save: Callable[..., None]
-) -> None:
+def test_other_kinds_of_pages_are_listed_on_request_only(database, save):
     save("a", kind="front")
     assert queries.articles(database) == []
     assert [row.kind for row in queries.articles(database, every_kind=True)] == ["front"]
 
 
-def test_coverage_lists_days_without_a_crawl(
-    database: Database, covered: Callable[..., None]
-) -> None:
+def test_coverage_lists_days_without_a_crawl(database, covered):
     covered("ok", 0, 2)
     covered("failed", 2, source="bbc")
     listed = queries.coverage(database, scope=Scope(until=day(2)))
@@ -528,7 +472,7 @@ def test_coverage_lists_days_without_a_crawl(
     ]
 
 
-def test_database_info_counts_its_rows(database: Database, save: Callable[..., None]) -> None:
+def test_database_info_counts_its_rows(database, save):
     save("a", 0, mentions=[body("Siemens")])
     save("b", 4)
     facts = queries.facts(database)
@@ -543,7 +487,7 @@ def test_database_info_counts_its_rows(database: Database, save: Callable[..., N
     assert (facts.first_day, facts.last_day) == (day(0), day(4))
 
 
-def test_names_are_sorted(database: Database, save: Callable[..., None]) -> None:
+def test_names_are_sorted(database, save):
     save("a", source="ft", mentions=[body("Zeiss"), body("adidas"), body("Bosch")])
     save("b", source="bbc")
     assert queries.company_names(database) == ["Bosch", "Zeiss", "adidas"]
@@ -553,9 +497,7 @@ def test_names_are_sorted(database: Database, save: Callable[..., None]) -> None
 # --- Companies without a mention ---
 
 
-def test_unmentioned_companies_have_their_last_mention(
-    database: Database, save: Callable[..., None], covered: Callable[..., None]
-) -> None:
+def test_unmentioned_companies_have_their_last_mention(database, save, covered):
     save("a", on=-3, mentions=[body("Siemens")])
     save("b", on=0, mentions=[body("Bosch")])
     covered("ok", -3, -2, -1, 0)
@@ -568,6 +510,6 @@ def test_unmentioned_companies_have_their_last_mention(
     ]
 
 
-def test_companies_are_not_unmentioned_without_coverage(database: Database) -> None:
+def test_companies_are_not_unmentioned_without_coverage(database):
     week = Scope(since=day(-1), until=day(0))
     assert queries.unmentioned_companies(database, ["Siemens"], scope=week) == []

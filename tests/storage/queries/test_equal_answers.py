@@ -1,6 +1,5 @@
 """Every question gives equal answers on SQLite and on PostgreSQL, and as a count by hand does."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any, get_args
@@ -141,12 +140,8 @@ def _by_hand(world: World, scope: Scope) -> int:
     ),
 )
 def test_both_databases_give_the_expected_answers(
-    new_sqlite: Callable[[], Database],
-    postgres: Database,
-    postgres_tables: str,
-    world: World,
-    scope: Scope,
-) -> None:
+    new_sqlite, postgres, postgres_tables, world, scope
+):
     empty(postgres_tables)
     with new_sqlite() as sqlite:
         _fill(sqlite, world)

@@ -25,7 +25,6 @@ from newscrawl.items import SourceCatalog
 from newscrawl.query import Scope
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.saved_queries import add_query, count_history
-from tests.conftest import Newscrawl
 from tests.dashboards import TODAY, add_hostile, config_of
 from tests.newsroom import News, fill
 from tests.thorough import first_is_quick
@@ -156,13 +155,8 @@ SCOPES = first_is_quick(
     ids=lambda asked: "-".join([asked.question, *map(str, asked.values.values())]),
 )
 def test_python_api_and_command_line_give_equal_answers(
-    asked: Asked,
-    scope: dict[str, Any],
-    news: tuple[Database, Path],
-    client: TestClient,
-    newscrawl: Newscrawl,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    asked, scope, news, client, newscrawl, monkeypatch
+):
     database, file = news
     monkeypatch.setenv("NEWSCRAWL_DATABASE_URL", f"sqlite:///{file}")
     monkeypatch.setenv("NEWSCRAWL_COMPANIES", str(file.with_name("companies.toml")))
@@ -201,9 +195,7 @@ _REQUIRED: dict[str, tuple[object, list[str]]] = {
 
 
 @pytest.mark.parametrize("name", list_of_questions())
-def test_ask_has_the_rows_of_every_question(
-    name: str, news: tuple[Database, Path], newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ask_has_the_rows_of_every_question(name, news, newscrawl, monkeypatch):
     database, file = news
     monkeypatch.setenv("NEWSCRAWL_DATABASE_URL", f"sqlite:///{file}")
     monkeypatch.setenv("NEWSCRAWL_COMPANIES", str(file.with_name("companies.toml")))
@@ -244,9 +236,7 @@ def plain_times(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_saved_queries_are_listed_and_previewed_equally(
-    news: tuple[Database, Path], client: TestClient, newscrawl: Newscrawl
-) -> None:
+def test_saved_queries_are_listed_and_previewed_equally(news, client, newscrawl):
     database, file = news
     (row,) = query.saved_queries(database)
     (answered,) = client.get("/api/queries").json()
@@ -287,12 +277,7 @@ def catalog(news: tuple[Database, Path], monkeypatch: pytest.MonkeyPatch) -> que
         ({"group": "Quays", "country": "us"}, ("northern-ledger",)),
     ],
 )
-def test_group_of_sources_counts_what_its_sources_do(
-    options: dict[str, Any],
-    slugs: tuple[str, ...],
-    news: tuple[Database, Path],
-    catalog: query.SourceCatalog,
-) -> None:
+def test_group_of_sources_counts_what_its_sources_do(options, slugs, news, catalog):
     database, _ = news
     since = TODAY - timedelta(days=9)
     alone = [Scope(since=since, until=TODAY, source=slug) for slug in slugs]
@@ -312,9 +297,7 @@ def test_group_of_sources_counts_what_its_sources_do(
     assert len(found) == read.read
 
 
-def test_rows_of_groups_are_the_sums_of_their_sources(
-    news: tuple[Database, Path], catalog: query.SourceCatalog
-) -> None:
+def test_rows_of_groups_are_the_sums_of_their_sources(news, catalog):
     database, _ = news
     since = TODAY - timedelta(days=9)
     scope = Scope(since=since, until=TODAY, catalog=catalog)
@@ -341,22 +324,22 @@ def test_rows_of_groups_are_the_sums_of_their_sources(
         assert known == query.completeness(database, scope=part)
 
 
-def test_rows_of_groups_need_groups(news: tuple[Database, Path]) -> None:
+def test_rows_of_groups_need_groups(news):
     with pytest.raises(query.QuestionError, match=r"no source has a group: .*source_catalog\(\)"):
         query.mention_counts(news[0], "group")
 
 
-def test_unknown_groups_are_refused(news: tuple[Database, Path]) -> None:
+def test_unknown_groups_are_refused(news):
     catalog = SourceCatalog(groups={"quays": ("ft",)})
     with pytest.raises(query.QuestionError, match="unknown group of sources 'quay': did you mean"):
         query.company_ranking(news[0], scope=Scope(group="quay", catalog=catalog))
 
 
-def test_subsidiaries_need_a_registry(news: tuple[Database, Path]) -> None:
+def test_subsidiaries_need_a_registry(news):
     with pytest.raises(query.QuestionError, match="company_structure"):
         query.company_ranking(news[0], scope=Scope(subsidiaries=True))
 
 
-def test_registered_companies_are_those_of_the_companies_file(news: tuple[Database, Path]) -> None:
+def test_registered_companies_are_those_of_the_companies_file(news):
     companies = news[1].with_name("companies.toml")
     assert sorted(query.registered_companies(companies)) == ["Bosch", "Nobody AG", "Siemens"]

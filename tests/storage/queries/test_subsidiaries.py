@@ -169,9 +169,7 @@ UNGROUPED = replace(STRUCTURE, groups={})
 
 
 @pytest.mark.parametrize("narrowed", SCOPES)
-def test_subsidiaries_count_as_if_their_owner_was_mentioned(
-    stored: Database, owners: Answers, narrowed: dict[str, Any]
-) -> None:
+def test_subsidiaries_count_as_if_their_owner_was_mentioned(stored, owners, narrowed):
     counted = answers(stored, replace(TOGETHER, structure=UNGROUPED, **narrowed), _NAMES)
     assert counted == owners.of(narrowed)
     assert counted["ranking"]
@@ -179,15 +177,15 @@ def test_subsidiaries_count_as_if_their_owner_was_mentioned(
 
 @pytest.mark.parametrize("narrowed", SCOPES)
 def test_subsidiaries_count_on_the_days_on_which_they_belonged_to_their_owner(
-    stored: Database, owners_of_the_day: Answers, narrowed: dict[str, Any]
-) -> None:
+    stored, owners_of_the_day, narrowed
+):
     structure = replace(DATED, groups={})
     counted = answers(stored, replace(TOGETHER, structure=structure, **narrowed), _NAMES)
     assert counted == owners_of_the_day.of(narrowed)
     assert {row.company for row in counted["ranking"]} >= {"Meta", "Instagram"}
 
 
-def test_company_that_changed_hands_counts_for_its_owner_of_the_day(database: Database) -> None:
+def test_company_that_changed_hands_counts_for_its_owner_of_the_day(database):
     run = register(database, "ft")
     for number in (-1, 0, 1):
         page = document(
@@ -215,7 +213,7 @@ def test_company_that_changed_hands_counts_for_its_owner_of_the_day(database: Da
     assert replace(scope, since=day(1)).members("Salesforce") == ("Salesforce",)
 
 
-def test_article_with_two_subsidiaries_counts_once(database: Database) -> None:
+def test_article_with_two_subsidiaries_counts_once(database):
     run = register(database, "ft")
     both = [body("Google"), body("YouTube", 10)]
     save_document(database, document("a", text="Both.", mentions=both), run)
@@ -232,8 +230,8 @@ def test_article_with_two_subsidiaries_counts_once(database: Database) -> None:
 
 @pytest.mark.parametrize("others", [0, MAX_PAIRED - 3, MAX_PAIRED])
 def test_article_with_three_companies_of_an_owner_counts_once_beside_any_number_of_others(
-    database: Database, others: int
-) -> None:
+    database, others
+):
     run = register(database, "ft")
     family = [body(name, 10 * place) for place, name in enumerate(("Alphabet", "Google"))]
     listed = [body(f"Company {number}", 40) for number in range(others)]
@@ -250,9 +248,7 @@ def test_article_with_three_companies_of_an_owner_counts_once_beside_any_number_
     assert {row.company: row.hits for row in queries.company_ranking(database, scope=scope)} == rows
 
 
-def test_group_counts_each_article_of_its_companies_once(
-    stored: Database, group_as_company: Database
-) -> None:
+def test_group_counts_each_article_of_its_companies_once(stored, group_as_company):
     for by in ("day", "week", "source"):
         asked: dict[str, Any] = {"company": "our competitors", "stories": True, "scope": ALONE}
         group = queries.mention_counts(stored, by, **asked)
@@ -266,12 +262,7 @@ def test_group_counts_each_article_of_its_companies_once(
 
 @pytest.mark.parametrize("counted", ["articles", "mentions", "headline", "stories"])
 @pytest.mark.parametrize("narrowed", SCOPES)
-def test_proof_of_a_group_lists_all_articles_page_by_page(
-    stored: Database,
-    monkeypatch: pytest.MonkeyPatch,
-    counted: queries.Counted,
-    narrowed: dict[str, Any],
-) -> None:
+def test_proof_of_a_group_lists_all_articles_page_by_page(stored, monkeypatch, counted, narrowed):
     asked: dict[str, Any] = {"counted": counted, "company": "our competitors"}
     asked["scope"] = replace(ALONE, **narrowed)
     whole = queries.proof(stored, limit=100, **asked)
@@ -290,9 +281,7 @@ def test_proof_of_a_group_lists_all_articles_page_by_page(
 
 
 @pytest.mark.parametrize("narrowed", SCOPES)
-def test_group_has_a_row_beside_its_companies(
-    stored: Database, group_as_company: Database, narrowed: dict[str, Any]
-) -> None:
+def test_group_has_a_row_beside_its_companies(stored, group_as_company, narrowed):
     grouped, plain = (
         replace(ALONE, structure=structure, **narrowed) for structure in (STRUCTURE, UNGROUPED)
     )
@@ -323,7 +312,7 @@ def test_group_has_a_row_beside_its_companies(
     assert one[0].before.articles
 
 
-def test_group_without_an_article_has_the_last_day_of_its_companies(database: Database) -> None:
+def test_group_without_an_article_has_the_last_day_of_its_companies(database):
     run = register(database, "ft")
     for name, number in (("Google", -3), ("YouTube", -4), ("Siemens", 0)):
         page = document(name, text=name, mentions=[body(name)], published=moment(number))
@@ -336,7 +325,7 @@ def test_group_without_an_article_has_the_last_day_of_its_companies(database: Da
     assert named == []
 
 
-def test_group_counts_with_the_subsidiaries_of_its_companies(database: Database) -> None:
+def test_group_counts_with_the_subsidiaries_of_its_companies(database):
     run = register(database, "ft")
     save_document(database, document("a", text="One.", mentions=[body("Instagram")]), run)
     database.record_coverage("ft", day(0), "ok", 1, 1)
@@ -353,7 +342,7 @@ def test_group_counts_with_the_subsidiaries_of_its_companies(database: Database)
     assert numbers == [1, 0]
 
 
-def test_owners_in_a_circle_end() -> None:
+def test_owners_in_a_circle_end():
     circle = CompanyStructure(parents={"A": "B", "B": "A"})
     scope = Scope(structure=circle, subsidiaries=True)
     assert set(scope.members("A")) == {"A", "B"}

@@ -1,7 +1,6 @@
 """Full-text search: what can be typed, and what it finds on both databases."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given, strategies as st
@@ -68,9 +67,7 @@ def found(database: Database, query: str, **rest: int) -> list[str]:
         ("interest language:en,unknown", "ba"),
     ],
 )
-def test_query_finds_the_expected_articles(
-    database: Database, save: Save, query: str, expected: str
-) -> None:
+def test_query_finds_the_expected_articles(database, save, query, expected):
     save("a", "The Fed leaves interest rates where they are.")
     save("b", "Rates of growth were of no interest.", on=1)
     save("c", "Coca-Cola sells more.", on=2)
@@ -91,9 +88,7 @@ def test_query_finds_the_expected_articles(
         ("東京 fed", {"東京": 0, "fed": 2}, "'東京' is in no article"),
     ],
 )
-def test_query_without_hits_says_what_its_parts_find(
-    database: Database, save: Save, query: str, parts: dict[str, int], sentence: str
-) -> None:
+def test_query_without_hits_says_what_its_parts_find(database, save, query, parts, sentence):
     save("a", "The Fed leaves interest rates where they are.")
     save("b", "Growth is of no interest to a fed bird.", on=1)
     asked = queries.preview_query(database, query)
@@ -114,9 +109,7 @@ def test_query_without_hits_says_what_its_parts_find(
         ("fed title:headline", 3, None),
     ],
 )
-def test_preview_counts_with_a_wider_near(
-    database: Database, save: Save, query: str, articles: int, wider: int | None
-) -> None:
+def test_preview_counts_with_a_wider_near(database, save, query, articles, wider):
     for path, between in (("a", 3), ("b", 12), ("c", 25)):
         save(path, f"fed {'word ' * between}rates")
     save("d", "growth of rates")
@@ -140,15 +133,13 @@ def test_preview_counts_with_a_wider_near(
     ],
     ids=["zh", "ja kana", "ja kanji", "ko", "th", "el", "NFD", "forms", "hi"],
 )
-def test_words_of_all_scripts_are_found(
-    database: Database, save: Save, text: str, query: str
-) -> None:
+def test_words_of_all_scripts_are_found(database, save, text, query):
     save("a", text)
     save("b", "Something else.")
     assert found(database, query) == ["a"]
 
 
-def test_results_are_newest_first_on_every_page(database: Database, save: Save) -> None:
+def test_results_are_newest_first_on_every_page(database, save):
     for number in range(5):
         save(str(number), f"Word number {number}.", on=number)
     assert found(database, "word", limit=2) == ["4", "3"]
@@ -157,9 +148,7 @@ def test_results_are_newest_first_on_every_page(database: Database, save: Save) 
 
 
 @pytest.mark.parametrize("newest", [1, 2, 5, 50])
-def test_result_does_not_depend_on_the_search_window(
-    database: Database, save: Save, monkeypatch: pytest.MonkeyPatch, newest: int
-) -> None:
+def test_result_does_not_depend_on_the_search_window(database, save, monkeypatch, newest):
     monkeypatch.setattr(text_search, "NEWEST", newest)
     for number in range(9):
         save(str(number), f"Word {'odd' if number % 2 else 'even'} {number}.", on=number)
@@ -174,8 +163,8 @@ def test_result_does_not_depend_on_the_search_window(
 
 @pytest.mark.parametrize("newest", [1, 3, 50])
 def test_result_of_a_source_does_not_depend_on_its_newest_articles(
-    database: Database, save: Save, monkeypatch: pytest.MonkeyPatch, newest: int
-) -> None:
+    database, save, monkeypatch, newest
+):
     monkeypatch.setattr(text_search, "NEWEST_OF_SOURCES", newest)
     for number in range(9):
         save(str(number), f"Word {'odd' if number % 2 else 'even'} {number}.", on=number // 2)
@@ -192,14 +181,14 @@ def test_result_of_a_source_does_not_depend_on_its_newest_articles(
         assert results == expected
 
 
-def test_replaced_text_is_not_found(database: Database, save: Save) -> None:
+def test_replaced_text_is_not_found(database, save):
     save("a", "The first version.")
     save("a", "The second version.")
     assert found(database, "first") == []
     assert found(database, "second version") == ["a"]
 
 
-def test_snippets_mark_the_matches(database: Database, save: Save) -> None:
+def test_snippets_mark_the_matches(database, save):
     save("a", "Nothing here. The Fed leaves rates alone! Rates fall.", title="Rates of the Fed")
     (one,) = queries.search(database, "rates fed")
     assert [
@@ -207,7 +196,7 @@ def test_snippets_mark_the_matches(database: Database, save: Save) -> None:
     ] == [["Rates", "Fed"], ["Fed", "rates"], ["Rates"]]
 
 
-def test_long_sentence_is_shortened_around_its_match(database: Database, save: Save) -> None:
+def test_long_sentence_is_shortened_around_its_match(database, save):
     save("a", f"{'word ' * 300}needle {'word ' * 300}")
     (one,) = queries.search(database, "needle")
     (snippet,) = one.snippets
@@ -219,7 +208,7 @@ def test_long_sentence_is_shortened_around_its_match(database: Database, save: S
 
 
 @pytest.mark.parametrize("most", [120, MAX_SNIPPET, 500])
-def test_snippet_is_as_long_as_asked(most: int) -> None:
+def test_snippet_is_as_long_as_asked(most):
     text = "The council met. " * 20 + "Siemens builds trams. " + "The council met again. " * 40
     mark = text.index("Siemens"), text.index("Siemens") + len("Siemens")
     snippet = snippet_of("body", text, (0, len(text)), [mark], most)
@@ -227,9 +216,7 @@ def test_snippet_is_as_long_as_asked(most: int) -> None:
     assert [snippet.text[start:end] for start, end in snippet.marks] == ["Siemens"]
 
 
-def test_search_that_the_index_cannot_decide_has_pages_too(
-    database: Database, save: Save, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_search_that_the_index_cannot_decide_has_pages_too(database, save, monkeypatch):
     monkeypatch.setattr(text_search, "_AT_ONCE", 2)
     for number in range(9):
         save(str(number), f"Rail {'' if number % 2 else 'or road or sea or '}strike.", on=number)
@@ -250,12 +237,12 @@ LETTERS = st.text(
 @given(text=LETTERS)
 @example(text="Zürich’s café, “naïve” — 50 € für Łódź")
 @example(text="x" * 150 + " " + "é" * 150)
-def test_folding_a_text_equals_folding_its_words(text: str) -> None:
+def test_folding_a_text_equals_folding_its_words(text):
     each = [folded_words(text[start:end]) for start, end in places_of_words(text)]
     assert [[word] for word in folded_words(text)] == each
 
 
-def test_words_have_their_offsets() -> None:
+def test_words_have_their_offsets():
     text = "Zu\u0308rich: 苹果 A-B"
     assert folded_words(text) == ["zurich", "苹", "果", "a", "b"]
     assert [text[start:end] for start, end in places_of_words(text)] == [
@@ -267,7 +254,7 @@ def test_words_have_their_offsets() -> None:
     ]
 
 
-def test_merged_index_does_not_depend_on_the_order_of_articles(tmp_path: Path) -> None:
+def test_merged_index_does_not_depend_on_the_order_of_articles(tmp_path):
     with open_database(f"sqlite:///{tmp_path / 'news.sqlite'}") as database:
         run = register(database)
         documents = [
