@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from newscrawl import config
 from newscrawl.dashboard import create_app
@@ -27,7 +27,6 @@ from newscrawl.storage.company_alerts import (
 )
 from newscrawl.storage.leases import WorkerFacts, record_heartbeat, record_worker_start
 from newscrawl.storage.tokens import add_token
-from tests.dashboard.conftest import Look
 from tests.dashboards import FIRST_NAMED, SCRIPT, TODAY, config_of, dashboard, serving
 
 HOOK = "https://hooks.slack.com/services/T0/s3cret"
@@ -66,7 +65,7 @@ def fill_in(page: Page, name: str, address: str, companies: str = "") -> None:
 
 
 @pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
-def test_recipient_is_added_and_removed(look: Look, news: Database, width: int) -> None:
+def test_recipient_is_added_and_removed(look, news, width):
     page = look("/alerts", width=width).page
     fill_in(page, f"new {SCRIPT}", f" {HOOK} ", "siemens mobility\nour competitors\n")
     page.get_by_label("Gets").select_option("only alerts")
@@ -85,7 +84,7 @@ def test_recipient_is_added_and_removed(look: Look, news: Database, width: int) 
     expect(page.get_by_role("row").filter(has_text="new <script>")).to_have_count(0)
 
 
-def test_recipient_at_a_known_address_is_saved_with_a_warning(look: Look, news: Database) -> None:
+def test_recipient_at_a_known_address_is_saved_with_a_warning(look, news):
     page = look("/alerts").page
     for name, companies in (("new press", ""), ("new desk", "Siemens")):
         fill_in(page, name, "New@example.org" if companies else "new@example.org", companies)
@@ -98,9 +97,7 @@ def test_recipient_at_a_known_address_is_saved_with_a_warning(look: Look, news: 
 
 
 @pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
-def test_recipient_is_edited_and_its_secret_address_stays(
-    look: Look, news: Database, width: int
-) -> None:
+def test_recipient_is_edited_and_its_secret_address_stays(look, news, width):
     add_recipient(
         news, Recipient(name="new ?&/", kind="slack", address=HOOK, companies=("Siemens",))
     )
@@ -127,9 +124,7 @@ def test_recipient_is_edited_and_its_secret_address_stays(
 
 
 @pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
-def test_company_is_watched_by_a_button_and_no_longer(
-    look: Look, news: Database, width: int
-) -> None:
+def test_company_is_watched_by_a_button_and_no_longer(look, news, width):
     page = look("/company/Bosch?days=7", width=width).page
     section = page.locator("section[aria-labelledby=alerts]")
     expect(section).to_contain_text("Bosch is not watched")
@@ -144,7 +139,7 @@ def test_company_is_watched_by_a_button_and_no_longer(
 
 
 @pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
-def test_pair_is_watched_by_name(look: Look, news: Database, base: str, width: int) -> None:
+def test_pair_is_watched_by_name(look, news, base, width):
     page = look("/alerts", width=width).page
     panel = page.locator("section[aria-labelledby=watched]")
     panel.get_by_text("Watch a company").click()
@@ -163,7 +158,7 @@ def test_pair_is_watched_by_name(look: Look, news: Database, base: str, width: i
         assert fault in answer.text()
 
 
-def test_alert_leads_to_its_articles(look: Look, base: str) -> None:
+def test_alert_leads_to_its_articles(look, base):
     page = look("/alerts").page
     alert = page.locator("section[aria-labelledby=newest]").get_by_role(
         "link", name="first article"
@@ -177,7 +172,7 @@ def test_alert_leads_to_its_articles(look: Look, base: str) -> None:
     assert page.request.get(f"{base}/api/articles", params=before).json() == []
 
 
-def test_reader_sees_commands_in_place_of_buttons(news: Database, folder: Path) -> None:
+def test_reader_sees_commands_in_place_of_buttons(news, folder):
     proxy = ip_network("127.0.0.1")
     app = create_app(config_of(folder / "news.sqlite", proxies=(proxy,)))
     settings: Any = {"headers": {"X-Forwarded-User": "reader"}, "client": ("127.0.0.1", 5000)}
@@ -189,9 +184,7 @@ def test_reader_sees_commands_in_place_of_buttons(news: Database, folder: Path) 
 
 
 @pytest.mark.parametrize("fault", ["", "the server answered 404"])
-def test_test_message_is_sent_by_a_button(
-    news: Database, folder: Path, browser: Browser, fault: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_test_message_is_sent_by_a_button(news, folder, browser, fault, monkeypatch):
     asked: list[str] = []
 
     def send(database: Database, recipient: Recipient) -> str:
@@ -212,7 +205,7 @@ def test_test_message_is_sent_by_a_button(
         page.close()
 
 
-def test_tables_of_alerts_fit_a_phone(look: Look) -> None:
+def test_tables_of_alerts_fit_a_phone(look):
     page = look("/alerts", width=390).page
     for area in page.locator(".scroll").all():
         assert area.evaluate("one => one.scrollWidth <= one.clientWidth")
@@ -233,9 +226,7 @@ def test_tables_of_alerts_fit_a_phone(look: Look) -> None:
         ("desk@example.org", "Siemns", "did you mean Siemens"),
     ],
 )
-def test_fault_is_shown_and_the_form_kept(
-    look: Look, news: Database, address: str, companies: str, fault: str
-) -> None:
+def test_fault_is_shown_and_the_form_kept(look, news, address, companies, fault):
     watched = look("/alerts")
     page = watched.page
     fill_in(page, "new desk", address, companies)
@@ -248,7 +239,7 @@ def test_fault_is_shown_and_the_form_kept(
     watched.said[:] = [one for one in watched.said if "status of 422" not in one]
 
 
-def test_recipients_of_the_settings_are_marked_and_show_no_secret(look: Look) -> None:
+def test_recipients_of_the_settings_are_marked_and_show_no_secret(look):
     page = look("/alerts").page
     rows = page.get_by_role("row").filter(has=page.locator(".tag", has_text="settings"))
     expect(rows).to_have_count(3)
@@ -259,7 +250,7 @@ def test_recipients_of_the_settings_are_marked_and_show_no_secret(look: Look) ->
     assert "s3cret" not in page.content()
 
 
-def test_reader_sees_recipients_but_no_form(tmp_path: Path) -> None:
+def test_reader_sees_recipients_but_no_form(tmp_path):
     file = tmp_path / "news.sqlite"
     with open_database(f"sqlite:///{file}") as database:
         secret = add_token(database, "ann", "read")
@@ -272,9 +263,7 @@ def test_reader_sees_recipients_but_no_form(tmp_path: Path) -> None:
     assert answer.status_code == 403
 
 
-def test_alerts_say_whether_a_monitor_runs_and_a_mail_server_is_set(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_alerts_say_whether_a_monitor_runs_and_a_mail_server_is_set(tmp_path, monkeypatch):
     file = tmp_path / "news.sqlite"
     facts = WorkerFacts(host="h", pid=1, slots=1, version="0.1.0")
     monkeypatch.setattr(config, "NEWSCRAWL_SMTP_URL", "")
@@ -296,7 +285,7 @@ def test_alerts_say_whether_a_monitor_runs_and_a_mail_server_is_set(
         assert "<strong>No monitor is running</strong>, last seen " in page
 
 
-def test_next_digest_is_shown(look: Look, news: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_next_digest_is_shown(look, news, monkeypatch):
     monkeypatch.setattr(config, "NEWSCRAWL_DIGEST", "")
     shown = look("/alerts").page.locator("#next-digest")
     expect(shown).to_contain_text("No digest is scheduled.")
@@ -313,7 +302,7 @@ def test_next_digest_is_shown(look: Look, news: Database, monkeypatch: pytest.Mo
     record_heartbeat(news, "h:1:x", stopped=True)
 
 
-def test_invalid_setting_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_setting_is_shown(tmp_path, monkeypatch):
     monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOKS", "no-url")
     file = tmp_path / "news.sqlite"
     with open_database(f"sqlite:///{file}"):
@@ -326,7 +315,7 @@ def test_invalid_setting_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.thorough
-def test_recipient_is_added_by_keyboard_alone(look: Look, news: Database) -> None:
+def test_recipient_is_added_by_keyboard_alone(look, news):
     page = look("/alerts").page
     page.locator("#save-recipient summary").focus()
     page.keyboard.press("Enter")

@@ -60,7 +60,7 @@ def api(app: FastAPI) -> Any:
 
 
 @pytest.mark.parametrize("path", sorted(create_app(config_of(Path("none"))).openapi()["paths"]))
-def test_every_question_is_answered_as_described(path: str, api: Any) -> None:
+def test_every_question_is_answered_as_described(path, api):
     @settings(max_examples=settings().max_examples // 2, suppress_health_check=list(HealthCheck))
     @given(case=api[path]["GET"].as_strategy())
     def ask(case: schemathesis.Case) -> None:
@@ -73,7 +73,7 @@ def test_every_question_is_answered_as_described(path: str, api: Any) -> None:
     ask()
 
 
-def test_api_description_names_the_questions(client: TestClient) -> None:
+def test_api_description_names_the_questions(client):
     described = client.get("/api/openapi.json").json()
     assert described["openapi"].startswith("3.")
     assert len(described["paths"]) >= 15
@@ -81,7 +81,7 @@ def test_api_description_names_the_questions(client: TestClient) -> None:
     assert not [path for path in described["paths"] if not path.startswith("/api/")]
 
 
-def test_counts_are_those_of_the_queries(client: TestClient, database: Database) -> None:
+def test_counts_are_those_of_the_queries(client, database):
     since = TODAY - timedelta(days=9)
     got = client.get("/api/counts", params={"company": "Siemens", "since": str(since)}).json()
     scope = queries.Scope(since=since, now=NOW)
@@ -92,7 +92,7 @@ def test_counts_are_those_of_the_queries(client: TestClient, database: Database)
         assert (row["hits"] or {}).get("mentions") == (wanted.hits and wanted.hits.mentions)
 
 
-def test_ranking_is_that_of_the_queries(client: TestClient, database: Database) -> None:
+def test_ranking_is_that_of_the_queries(client, database):
     got = client.get("/api/overview", params={"limit": 5}).json()
     expected = queries.overview(database, scope=queries.Scope(now=NOW), limit=5)
     assert [row["company"] for row in got["companies"]] == [
@@ -104,12 +104,12 @@ def test_ranking_is_that_of_the_queries(client: TestClient, database: Database) 
 @pytest.mark.parametrize(
     "scope", [queries.Scope(until=date(1, 1, 1)), queries.Scope(since=date(1, 1, 9))]
 )
-def test_ranking_needs_days_to_compare_with(database: Database, scope: queries.Scope) -> None:
+def test_ranking_needs_days_to_compare_with(database, scope):
     with pytest.raises(QuestionError, match="no news of that time"):
         queries.overview(database, scope=scope)
 
 
-def test_article_comes_with_the_offsets_of_its_mentions(client: TestClient) -> None:
+def test_article_comes_with_the_offsets_of_its_mentions(client):
     article = client.get("/api/article", params={"url": TRAM}).json()
     assert article["mentions"]
     for mention in article["mentions"]:
@@ -117,13 +117,13 @@ def test_article_comes_with_the_offsets_of_its_mentions(client: TestClient) -> N
         assert text[mention["start"] : mention["end"]] == mention["surface"]
 
 
-def test_history_shows_what_each_version_changed(client: TestClient) -> None:
+def test_history_shows_what_each_version_changed(client):
     first, second = client.get("/api/article/history", params={"url": TRAM}).json()
     assert "nine" in first["text"]
     assert ["Bosch", 1] in second["mentions"]
 
 
-def test_search_marks_the_words(client: TestClient) -> None:
+def test_search_marks_the_words(client):
     (found,) = client.get("/api/search", params={"q": "tram twelve"}).json()
     words = {
         snippet["text"][start:end].lower()
@@ -134,9 +134,7 @@ def test_search_marks_the_words(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(("company", "status"), [("Zeiss", 200), ("Zzyzx", 404)])
-def test_registered_company_without_mentions_has_empty_answers(
-    client: TestClient, database: Database, company: str, status: int
-) -> None:
+def test_registered_company_without_mentions_has_empty_answers(client, database, company, status):
     assert company not in queries.company_names(database)
     for path in ("together", "articles"):
         answer = client.get(f"/api/companies/{company}/{path}")
@@ -147,13 +145,13 @@ def test_registered_company_without_mentions_has_empty_answers(
 @pytest.mark.parametrize(
     "path", ["counts?company=Simens", "share?company=Bosch&company=Simens", "proof?company=Simens"]
 )
-def test_unknown_company_is_an_error_with_suggestions(client: TestClient, path: str) -> None:
+def test_unknown_company_is_an_error_with_suggestions(client, path):
     answer = client.get(f"/api/{path}")
     assert answer.status_code == 404
     assert "unknown company 'Simens': did you mean Siemens" in answer.json()["detail"]
 
 
-def test_unknown_source_is_an_error_with_suggestions(client: TestClient) -> None:
+def test_unknown_source_is_an_error_with_suggestions(client):
     answer = client.get("/api/counts?source=harbour-curier")
     assert answer.status_code == 422
     assert "did you mean harbour-courier" in answer.json()["detail"]
@@ -175,7 +173,7 @@ def test_unknown_source_is_an_error_with_suggestions(client: TestClient) -> None
         "/api/articles?limit=100000",
     ],
 )
-def test_invalid_question_is_refused_with_a_reason(client: TestClient, path: str) -> None:
+def test_invalid_question_is_refused_with_a_reason(client, path):
     answer = client.get(path)
     assert answer.status_code == 422
     assert len(answer.json()["detail"]) > 10
@@ -190,21 +188,19 @@ def test_invalid_question_is_refused_with_a_reason(client: TestClient, path: str
         ("overview?language=de&language=en", "language is given twice: it has one value"),
     ],
 )
-def test_parameter_that_would_be_ignored_is_refused(
-    client: TestClient, path: str, says: str
-) -> None:
+def test_parameter_that_would_be_ignored_is_refused(client, path, says):
     answer = client.get(f"/api/{path}")
     assert answer.status_code == 422
     assert says in answer.json()["detail"]
 
 
-def test_api_cannot_write(client: TestClient) -> None:
+def test_api_cannot_write(client):
     for path in client.get("/api/openapi.json").json()["paths"]:
         assert client.post(path.replace("{company}", "Siemens")).status_code == 405
 
 
 @pytest.mark.parametrize("name", sorted(FILTERS))
-def test_every_filter_of_a_scope_is_in_all_views(name: str, app: FastAPI, file: Path) -> None:
+def test_every_filter_of_a_scope_is_in_all_views(name, app, file):
     described = app.openapi()["paths"]["/api/counts"]["get"]["parameters"]
     assert [one["description"] for one in described if one["name"] == name]
     command = typer.main.get_command(cli).commands["mentions"]  # type: ignore[attr-defined]

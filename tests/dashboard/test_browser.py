@@ -2,17 +2,15 @@
 
 import re
 from datetime import date, timedelta
-from pathlib import Path
 from shutil import copyfile
 from typing import Literal
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from newscrawl.storage.status import Health
 from tests.browsers import Watched
-from tests.dashboard.conftest import Look
 from tests.dashboards import (
     EVIL_SOURCE,
     EVIL_URL,
@@ -60,7 +58,7 @@ SIZES = (
 
 @pytest.mark.smoke
 @pytest.mark.parametrize("path", PAGES.values(), ids=PAGES)
-def test_page_is_whole(look: Look, path: str) -> None:
+def test_page_is_whole(look, path):
     watched = look(path)
     page = watched.page
     expect(page.locator("h1")).to_have_count(1)
@@ -71,7 +69,7 @@ def test_page_is_whole(look: Look, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", PAGES.values(), ids=PAGES)
-def test_page_fits_each_window_and_has_no_barrier(look: Look, path: str) -> None:
+def test_page_fits_each_window_and_has_no_barrier(look, path):
     watched = look(path)
     page = watched.page
     over = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.innerText)"
@@ -90,7 +88,7 @@ def test_page_fits_each_window_and_has_no_barrier(look: Look, path: str) -> None
         assert page.eval_on_selector_all(".segments", over) == [], width
 
 
-def test_overview_of_a_phone_has_the_numbers_of_all_columns(look: Look) -> None:
+def test_overview_of_a_phone_has_the_numbers_of_all_columns(look):
     wide, phone = look("/").page, look("/", width=390).page
     row = wide.locator(".ranking tbody tr").first
     before, title, body = (row.locator("td.n").nth(i).inner_text() for i in (1, 3, 4))
@@ -106,14 +104,14 @@ def test_overview_of_a_phone_has_the_numbers_of_all_columns(look: Look) -> None:
 
 @pytest.mark.parametrize("name", CHARTS)
 @pytest.mark.parametrize("width", [1280, 360], ids=["wide", "phone"])
-def test_charts_are_drawn_from_the_table_beside_them(look: Look, name: str, width: int) -> None:
+def test_charts_are_drawn_from_the_table_beside_them(look, name, width):
     watched = look(PAGES[name], width=width)
     rows = watched.page.locator("table[data-chart] tbody tr").count()
     expect(watched.page.locator(".canvas")).to_have_attribute("data-drawn", str(rows))
     assert watched.check("painted") > 2000
 
 
-def test_arrow_keys_show_the_numbers_of_each_period(look: Look) -> None:
+def test_arrow_keys_show_the_numbers_of_each_period(look):
     page = look(PAGES["company"]).page
     page.locator(".canvas").focus()
     page.keyboard.press("ArrowLeft")
@@ -125,7 +123,7 @@ def test_arrow_keys_show_the_numbers_of_each_period(look: Look) -> None:
 
 
 @pytest.mark.parametrize("by", ["pointer", "keyboard"])
-def test_bar_leads_to_its_articles(look: Look, by: str) -> None:
+def test_bar_leads_to_its_articles(look, by):
     page = look(PAGES["company"]).page
     if by == "pointer":
         page.locator(".canvas .u-over").click(position={"x": 40, "y": 100})
@@ -137,7 +135,7 @@ def test_bar_leads_to_its_articles(look: Look, by: str) -> None:
     assert page.locator("article.line").count() >= 1
 
 
-def test_filters_change_the_numbers_and_the_address_without_a_new_page(look: Look) -> None:
+def test_filters_change_the_numbers_and_the_address_without_a_new_page(look):
     page = look("/").page
     page.evaluate("window.same = true")
     before = page.locator(".tile dd").first.inner_text()
@@ -154,7 +152,7 @@ def test_filters_change_the_numbers_and_the_address_without_a_new_page(look: Loo
     expect(page.get_by_label("Source")).to_have_value("")
 
 
-def test_chart_is_redrawn_when_it_is_split(look: Look) -> None:
+def test_chart_is_redrawn_when_it_is_split(look):
     page = look("/company/Siemens").page
     page.get_by_label("Split by").select_option("language")
     expect(page.locator(".key-list li")).to_have_count(6)
@@ -170,7 +168,7 @@ def write_day(page: Page, label: str, day: date) -> None:
     page.keyboard.type(f"{day:%m%d%Y}", delay=20)
 
 
-def test_typed_days_are_asked_for_when_they_are_left(look: Look) -> None:
+def test_typed_days_are_asked_for_when_they_are_left(look):
     page = look("/").page
     first, last = TODAY - timedelta(days=20), TODAY - timedelta(days=8)
     asked: list[str] = []
@@ -194,7 +192,7 @@ def test_typed_days_are_asked_for_when_they_are_left(look: Look) -> None:
     assert asked == [f"since={first}", f"since={first}&until={last}", "days=7"]
 
 
-def test_first_day_written_right_after_the_last_loses_neither(look: Look) -> None:
+def test_first_day_written_right_after_the_last_loses_neither(look):
     page = look("/").page
     first, last = TODAY - timedelta(days=20), TODAY - timedelta(days=8)
     page.route(re.compile(r"\?until=[^&]*$"), lambda _: None)  # an answer that takes its time
@@ -206,7 +204,7 @@ def test_first_day_written_right_after_the_last_loses_neither(look: Look) -> Non
     expect(page.get_by_label("Time zone")).to_be_focused()
 
 
-def test_time_zone_can_be_chosen(look: Look) -> None:
+def test_time_zone_can_be_chosen(look):
     page = look("/").page
     page.get_by_role("button", name="More filters").click()
     page.get_by_label("Time zone").focus()
@@ -218,7 +216,7 @@ def test_time_zone_can_be_chosen(look: Look) -> None:
 
 
 @pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
-def test_all_rows_of_a_long_table_are_shown_at_a_click(look: Look, width: int) -> None:
+def test_all_rows_of_a_long_table_are_shown_at_a_click(look, width):
     watched = look("/company/Siemens?days=30", width=width)
     page = watched.page
     page.get_by_text("The numbers as a table").click()
@@ -235,7 +233,7 @@ def test_all_rows_of_a_long_table_are_shown_at_a_click(look: Look, width: int) -
     expect(page.get_by_role("checkbox")).to_have_count(0)
 
 
-def test_search_marks_its_matches(look: Look) -> None:
+def test_search_marks_its_matches(look):
     page = look("/").page
     page.get_by_label("Search articles").fill("tram autumn")
     page.keyboard.press("Enter")
@@ -243,7 +241,7 @@ def test_search_marks_its_matches(look: Look) -> None:
     assert {text.lower() for text in page.locator("mark").all_text_contents()} == {"tram", "autumn"}
 
 
-def test_colour_scheme_can_be_switched_and_stays(look: Look) -> None:
+def test_colour_scheme_can_be_switched_and_stays(look):
     watched = look("/company/Siemens", color_scheme="light")
     page = watched.page
     ground = "getComputedStyle(document.body).backgroundColor"
@@ -258,7 +256,7 @@ def test_colour_scheme_can_be_switched_and_stays(look: Look) -> None:
 # By keyboard -------------------------------------------------------------------------------------
 
 
-def test_first_tab_leads_to_the_content(look: Look) -> None:
+def test_first_tab_leads_to_the_content(look):
     page = look("/").page
     page.keyboard.press("Tab")
     expect(page.get_by_text("Skip to the content")).to_be_focused()
@@ -269,7 +267,7 @@ def test_first_tab_leads_to_the_content(look: Look) -> None:
 @pytest.mark.parametrize(
     "name", ["overview", "company", "compare", "proof", "article", "editor", "query"]
 )
-def test_everything_clickable_is_reached_by_tab_and_visible(look: Look, name: str) -> None:
+def test_everything_clickable_is_reached_by_tab_and_visible(look, name):
     watched = look(PAGES[name])
     wanted = watched.check("clickable")
     reached: set[int] = set()
@@ -303,7 +301,7 @@ def test_everything_clickable_is_reached_by_tab_and_visible(look: Look, name: st
         "/article/explanation?url=" + quote(EVIL_URL, safe=""),
     ],
 )
-def test_hostile_text_is_shown_as_text(look: Look, path: str) -> None:
+def test_hostile_text_is_shown_as_text(look, path):
     watched = look(path)
     page = watched.page
     assert page.evaluate("window.hacked") is None
@@ -315,14 +313,14 @@ def test_hostile_text_is_shown_as_text(look: Look, path: str) -> None:
     watched.said = [line for line in watched.said if "404" not in line]
 
 
-def test_hostile_text_is_shown_completely(look: Look) -> None:
+def test_hostile_text_is_shown_completely(look):
     text = look(EVIL).page.locator("main").inner_text()
     assert text.count(SCRIPT) >= 5
     assert "{{7*7}}" in text
     assert "\u202e" not in text
 
 
-def test_explanation_keeps_its_style_and_runs_nothing(look: Look) -> None:
+def test_explanation_keeps_its_style_and_runs_nothing(look):
     watched = look(TRAM_PAGE, width=390, color_scheme="light")
     page = watched.page
     page.get_by_label("Change between light and dark").click()
@@ -356,9 +354,7 @@ def test_explanation_keeps_its_style_and_runs_nothing(look: Look) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_panel_has_no_violation_of_accessibility(
-    look: Look, scheme: Literal["light", "dark"]
-) -> None:
+def test_panel_has_no_violation_of_accessibility(look, scheme):
     watched = look("/company/Siemens", color_scheme=scheme)
     page = watched.page
     page.locator(".tile a.proof").first.click()
@@ -373,7 +369,7 @@ def test_panel_has_no_violation_of_accessibility(
 
 
 @pytest.mark.parametrize("width", [320, 390])
-def test_menu_of_a_phone_shows_every_page(look: Look, width: int) -> None:
+def test_menu_of_a_phone_shows_every_page(look, width):
     page = look("/", width=width).page
     for link in page.get_by_role("navigation", name="Pages").get_by_role("link").all():
         box = link.bounding_box()
@@ -388,7 +384,7 @@ def test_menu_of_a_phone_shows_every_page(look: Look, width: int) -> None:
 
 
 @pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
-def test_filters_are_folded_stay_unfolded_and_are_removed(look: Look, width: int) -> None:
+def test_filters_are_folded_stay_unfolded_and_are_removed(look, width):
     page = look("/company/Siemens?days=7&source=harbour-courier", width=width).page
     fold = page.get_by_role("button", name="More filters")
     expect(fold).to_have_attribute("aria-expanded", "false")
@@ -404,7 +400,7 @@ def test_filters_are_folded_stay_unfolded_and_are_removed(look: Look, width: int
     expect(page.locator(".chip")).to_have_text("Remove: language en")
 
 
-def test_filters_without_scripts_are_not_folded(look: Look) -> None:
+def test_filters_without_scripts_are_not_folded(look):
     page = look("/", width=390, java_script_enabled=False).page
     expect(page.locator("select[name=source]")).to_be_visible()
     expect(page.locator(".unfold")).to_be_hidden()
@@ -423,9 +419,7 @@ MONTHS = {
 @pytest.mark.parametrize("width", first_is_quick(TOPS))
 @pytest.mark.parametrize("scheme", first_is_quick(["light", "dark"]))
 @pytest.mark.parametrize("month", first_is_quick(MONTHS))
-def test_first_screen_has_the_answer(
-    look: Look, month: str, scheme: Literal["light", "dark"], width: int
-) -> None:
+def test_first_screen_has_the_answer(look, month, scheme, width):
     path, answer = MONTHS[month]
     page = look(path, width=width, color_scheme=scheme).page
     box = page.locator(answer).bounding_box()
@@ -444,7 +438,7 @@ def test_first_screen_has_the_answer(
 
 
 @pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
-def test_days_without_a_crawl_are_read_by_keyboard(look: Look, width: int) -> None:
+def test_days_without_a_crawl_are_read_by_keyboard(look, width):
     page = look("/sources?days=14", width=width).page
     expect(page.get_by_role("radio", name="14 days")).to_be_checked()
     days = page.locator("details.unread").first
@@ -464,7 +458,7 @@ def labels(page: Page, width: int) -> set[str]:
 
 
 @pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
-def test_state_of_sources_is_of_now_and_their_days_fit(look: Look, width: int) -> None:
+def test_state_of_sources_is_of_now_and_their_days_fit(look, width):
     page = look("/sources?days=30", width=width).page
     assert {"State now", "Found today", "Behind a paywall", "Days read", "Last crawl"} <= labels(
         page, width
@@ -478,7 +472,7 @@ def test_state_of_sources_is_of_now_and_their_days_fit(look: Look, width: int) -
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_each_state_of_a_source_has_a_symbol_of_its_own(look: Look) -> None:
+def test_each_state_of_a_source_has_a_symbol_of_its_own(look):
     form = """all => all.map(one => { const style = getComputedStyle(one, '::before');
         return [style.clipPath, style.borderRadius, style.transform,
             style.borderStyle, style.backgroundImage !== 'none'].join(); })"""
@@ -488,7 +482,7 @@ def test_each_state_of_a_source_has_a_symbol_of_its_own(look: Look) -> None:
 
 
 @pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
-def test_sources_of_a_past_period_show_its_coverage(look: Look, width: int) -> None:
+def test_sources_of_a_past_period_show_its_coverage(look, width):
     first, last = TODAY - timedelta(days=34), TODAY - timedelta(days=8)
     page = look(f"/sources?since={first}&until={last}", width=width).page
     expect(page.get_by_role("note").first).to_contain_text("State, incidents and last crawls")
@@ -502,7 +496,7 @@ def test_sources_of_a_past_period_show_its_coverage(look: Look, width: int) -> N
     assert width_of_page <= width
 
 
-def test_report_has_a_button_that_prints_it(look: Look) -> None:
+def test_report_has_a_button_that_prints_it(look):
     page = look("/report?company=Siemens").page
     page.evaluate("window.print = () => { window.printed = true; }")
     page.get_by_role("button", name="Print").click()
@@ -514,7 +508,7 @@ def test_report_has_a_button_that_prints_it(look: Look) -> None:
 # Doors and weather -------------------------------------------------------------------------------
 
 
-def test_filters_work_without_scripts(look: Look) -> None:
+def test_filters_work_without_scripts(look):
     page = look("/", java_script_enabled=False).page
     page.get_by_label("Language").select_option("de")
     page.get_by_role("button", name="Apply").click()
@@ -522,9 +516,7 @@ def test_filters_work_without_scripts(look: Look) -> None:
     expect(page.get_by_label("Language")).to_have_value("de")
 
 
-def test_page_reloads_when_the_database_is_back(
-    browser: Browser, tmp_path: Path, sqlite_template: Path
-) -> None:
+def test_page_reloads_when_the_database_is_back(browser, tmp_path, sqlite_template):
     file = tmp_path / "news.sqlite"
     with serving(config_of(file)) as url:
         page = Watched(browser.new_page(), url).open("/")

@@ -43,14 +43,14 @@ def put(file: CompaniesFile, entry: Definition, instead_of: str | None = None) -
     return file.path.read_text("utf-8")
 
 
-def test_new_entry_is_appended_and_nothing_else_changes(file: CompaniesFile) -> None:
+def test_new_entry_is_appended_and_nothing_else_changes(file):
     text = put(file, definition("Harbour Bank", aliases=('The "Bank"', "Łódź Bank")))
     assert text.startswith(FILE)
     (found,) = [company for company in file.open().companies if company.name == "Harbour Bank"]
     assert found.aliases == ('The "Bank"', "Łódź Bank")
 
 
-def test_edited_entry_keeps_place_comments_and_other_keys(file: CompaniesFile) -> None:
+def test_edited_entry_keeps_place_comments_and_other_keys(file):
     entry = Definition(
         name="Quayside Works AG", lists={"aliases": ("Quay",)}, facts={"country": "GB"}
     )
@@ -63,7 +63,7 @@ def test_edited_entry_keeps_place_comments_and_other_keys(file: CompaniesFile) -
 
 
 @pytest.mark.thorough
-def test_groups_below_the_last_entry_stay(file: CompaniesFile) -> None:
+def test_groups_below_the_last_entry_stay(file):
     groups = '\n[groups]\n"our competitors" = ["Northern Ferry", "Siemens"]\n'
     file.path.write_text(FILE + groups, "utf-8")
     put(file, definition("Northern Ferry", aliases=("Ferry Line",)), "Northern Ferry")
@@ -74,14 +74,14 @@ def test_groups_below_the_last_entry_stay(file: CompaniesFile) -> None:
         file.delete("Northern Ferry", mark=file.open().mark)
 
 
-def test_every_entry_can_be_deleted(file: CompaniesFile) -> None:
+def test_every_entry_can_be_deleted(file):
     for name in ("Quayside Works", "Northern Ferry"):
         file.delete(name, mark=file.open().mark)
     assert file.open().companies == ()
     assert file.path.read_text("utf-8").startswith("# Our own watch list.")
 
 
-def test_missing_file_is_created(tmp_path: Path) -> None:
+def test_missing_file_is_created(tmp_path):
     file = CompaniesFile(tmp_path / "new.toml")
     put(file, definition("Harbour Bank"))
     assert [company.name for company in load_companies(file.path, alone=True)] == ["Harbour Bank"]
@@ -98,21 +98,21 @@ def test_missing_file_is_created(tmp_path: Path) -> None:
     ],
     ids=["flood", "no name", "clash", "twice", "exclusion"],
 )
-def test_invalid_entry_is_not_written(file: CompaniesFile, entry: Definition, message: str) -> None:
+def test_invalid_entry_is_not_written(file, entry, message):
     with pytest.raises(CompaniesFileError, match=message):
         put(file, entry)
     assert file.path.read_text("utf-8") == FILE
     assert list(file.path.parent.iterdir()) == [file.path]
 
 
-def test_changed_file_is_not_overwritten(file: CompaniesFile) -> None:
+def test_changed_file_is_not_overwritten(file):
     mark = file.open().mark
     file.path.write_text(FILE + "\n# a colleague was here\n", "utf-8")
     with pytest.raises(CompaniesFileError, match="has changed since"):
         file.save(definition("Harbour Bank"), instead_of=None, mark=mark)
 
 
-def test_deleted_entry_is_not_edited(file: CompaniesFile) -> None:
+def test_deleted_entry_is_not_edited(file):
     with pytest.raises(CompaniesFileError, match="no longer in the file"):
         put(file, definition("Harbour Bank"), instead_of="Old Mill")
 
@@ -124,9 +124,7 @@ def test_deleted_entry_is_not_edited(file: CompaniesFile) -> None:
         ("list.csv", "name\nHarbour Bank\n", "It is a table"),
     ],
 )
-def test_file_that_cannot_be_rewritten_is_reported(
-    tmp_path: Path, name: str, content: str, fault: str
-) -> None:
+def test_file_that_cannot_be_rewritten_is_reported(tmp_path, name, content, fault):
     path = tmp_path / name
     path.write_text(content, "utf-8")
     file = CompaniesFile(path)
@@ -135,13 +133,13 @@ def test_file_that_cannot_be_rewritten_is_reported(
     assert path.read_text("utf-8") == content
 
 
-def test_folder_is_shown_and_not_written_to(file: CompaniesFile) -> None:
+def test_folder_is_shown_and_not_written_to(file):
     opened = CompaniesFile(file.path.parent).open()
     assert [company.name for company in opened.companies] == ["Quayside Works", "Northern Ferry"]
     assert opened.fault
 
 
-def test_file_mode_and_symbolic_link_are_kept(file: CompaniesFile) -> None:
+def test_file_mode_and_symbolic_link_are_kept(file):
     file.path.chmod(0o640)
     link = file.path.with_name("link.toml")
     link.symlink_to(file.path)
@@ -151,13 +149,13 @@ def test_file_mode_and_symbolic_link_are_kept(file: CompaniesFile) -> None:
     assert "Harbour Bank" in file.path.read_text("utf-8")
 
 
-def test_definition_can_be_tried_alone() -> None:
+def test_definition_can_be_tried_alone():
     (mention,) = small_registry(definition("Harbour Bank")).find("The Harbour Bank opens.")
     assert mention.company == "Harbour Bank"
 
 
 @pytest.mark.thorough
-def test_form_shows_what_is_written_and_not_what_follows_from_it(file: CompaniesFile) -> None:
+def test_form_shows_what_is_written_and_not_what_follows_from_it(file):
     put(file, definition("Moser & Söhne GmbH"))
     put(file, definition("Siemens AG"))
     opened = {company.name: company for company in file.open().companies}
@@ -166,7 +164,7 @@ def test_form_shows_what_is_written_and_not_what_follows_from_it(file: Companies
     assert "Siemens" in [alias for company in registry_of(file) for alias in company.aliases]
 
 
-def test_name_that_looks_like_toml_stays_a_name(file: CompaniesFile) -> None:
+def test_name_that_looks_like_toml_stays_a_name(file):
     put(file, definition('A"]\n[[company]]\nname = "B'))
     names = [company.name for company in file.open().companies]
     assert names[-1] == 'A"]\n[[company]]\nname = "B'

@@ -7,7 +7,6 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import expect
 
-from tests.dashboard.conftest import Look
 from tests.dashboards import TODAY, dashboard
 
 
@@ -18,7 +17,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-def test_companies_to_compare_are_written_by_keyboard_alone(look: Look) -> None:
+def test_companies_to_compare_are_written_by_keyboard_alone(look):
     page = look("/compare?chosen=none").page
     fields = page.locator(".names-field input")
     fields.nth(0).focus()
@@ -35,7 +34,7 @@ def test_companies_to_compare_are_written_by_keyboard_alone(look: Look) -> None:
     page.wait_for_url("**company=Nokia&company=Boeing&company=Siemens*")
 
 
-def test_suggested_companies_give_way_to_those_that_are_written(look: Look) -> None:
+def test_suggested_companies_give_way_to_those_that_are_written(look):
     page = look("/compare").page
     fields, rows = page.locator(".names-field input"), page.locator("table.short tbody tr th")
     suggested = [each.get_attribute("placeholder") or "?" for each in fields.all()[:4]]
@@ -49,7 +48,7 @@ def test_suggested_companies_give_way_to_those_that_are_written(look: Look) -> N
     assert [each.input_value() for each in fields.all()] == ["Nokia", "Siemens", ""]
 
 
-def test_comparison_shows_the_companies_of_a_group_and_can_be_cleared(look: Look) -> None:
+def test_comparison_shows_the_companies_of_a_group_and_can_be_cleared(look):
     page = look("/compare?company=our+competitors&company=Siemens").page
     row = page.get_by_role("row").filter(has_text="our competitors").first
     expect(row).to_contain_text("group: Airbus, Volkswagen")
@@ -66,7 +65,7 @@ def test_comparison_shows_the_companies_of_a_group_and_can_be_cleared(look: Look
     expect(fields).to_have_count(6)
 
 
-def test_comparison_of_a_group_with_its_member_says_that_they_overlap(look: Look) -> None:
+def test_comparison_of_a_group_with_its_member_says_that_they_overlap(look):
     page = look("/compare?company=our+competitors&company=Volkswagen&company=Siemens").page
     expect(page.locator(".overlap")).to_have_text(
         "our competitors includes Volkswagen, whose articles count in both: their shares overlap."
@@ -75,7 +74,7 @@ def test_comparison_of_a_group_with_its_member_says_that_they_overlap(look: Look
     expect(page.locator(".overlap")).to_have_count(0)
 
 
-def test_mistyped_company_stays_in_its_field_and_is_corrected_by_a_link(look: Look) -> None:
+def test_mistyped_company_stays_in_its_field_and_is_corrected_by_a_link(look):
     page = look("/compare?days=7&company=Airbsu&company=Siemens&company=Boeing").page
     fields = page.locator(".names-field input")
     assert [each.input_value() for each in fields.all()[:4]] == ["Airbsu", "Siemens", "Boeing", ""]
@@ -89,13 +88,13 @@ def test_mistyped_company_stays_in_its_field_and_is_corrected_by_a_link(look: Lo
     expect(page.locator(".notice.bad")).to_have_count(0)
 
 
-def test_company_beside_a_mistyped_one_is_shown_alone(look: Look) -> None:
+def test_company_beside_a_mistyped_one_is_shown_alone(look):
     page = look("/compare?company=Airbsu&company=Siemens").page
     expect(page.locator(".notice.bad")).to_contain_text("Airbsu (did you mean Airbus?)")
     expect(page.locator("#only-one")).to_contain_text(re.compile(r"Siemens: [\d,]+ articles"))
 
 
-def test_gap_before_a_period_is_explained_with_a_period_that_can_be_compared(look: Look) -> None:
+def test_gap_before_a_period_is_explained_with_a_period_that_can_be_compared(look):
     page = look("/compare?days=90&company=Siemens&company=Boeing").page
     first = TODAY - timedelta(days=39)
     gap = page.locator(".notice.gap")

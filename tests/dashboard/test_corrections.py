@@ -73,7 +73,7 @@ def counts(client: TestClient) -> dict[str, int]:
 BEFORE = {"Siemens": 3, "Alstom": 1}
 
 
-def test_one_wrong_mention_is_corrected_and_undone(client: TestClient) -> None:
+def test_one_wrong_mention_is_corrected_and_undone(client):
     assert counts(client) == BEFORE
     answer = send(client, wrong="body:56:Siemens")
     assert (answer.status_code, answer.headers["Location"]) == (303, ARTICLE_PAGE)
@@ -86,7 +86,7 @@ def test_one_wrong_mention_is_corrected_and_undone(client: TestClient) -> None:
     assert client.get("/api/corrections").json() == []
 
 
-def test_company_is_wrong_everywhere(client: TestClient) -> None:
+def test_company_is_wrong_everywhere(client):
     assert send(client, everywhere="Siemens").status_code == 303
     assert counts(client) == {"Alstom": 1}
     assert len(client.get("/api/corrections").json()) == 3
@@ -100,7 +100,7 @@ def test_company_is_wrong_everywhere(client: TestClient) -> None:
     ],
     ids=["at a place", "by words"],
 )
-def test_missed_mention_is_added(client: TestClient, values: dict[str, str]) -> None:
+def test_missed_mention_is_added(client, values):
     assert send(client, **values).status_code == 303
     assert counts(client) == {**BEFORE, "BMW": 1}
     assert '<mark class="missed"' in client.get(ARTICLE_PAGE).text
@@ -124,15 +124,13 @@ def test_missed_mention_is_added(client: TestClient, values: dict[str, str]) -> 
         ({"everywhere": "Siemens", "url": "https://ft.example/none"}, 404, "No article"),
     ],
 )
-def test_senseless_or_foreign_form_changes_nothing(
-    client: TestClient, values: dict[str, str], code: int, reason: str
-) -> None:
+def test_senseless_or_foreign_form_changes_nothing(client, values, code, reason):
     answer = send(client, **values)
     assert (answer.status_code, reason in answer.text) == (code, True)
     assert client.get("/api/corrections").json() == []
 
 
-def test_form_from_another_site_changes_nothing(client: TestClient) -> None:
+def test_form_from_another_site_changes_nothing(client):
     form = form_of(client, everywhere="Siemens", name="eve")
     for path in ("/article/corrections", "/article/name"):
         for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
@@ -140,7 +138,7 @@ def test_form_from_another_site_changes_nothing(client: TestClient) -> None:
     assert counts(client) == BEFORE
 
 
-def test_corrections_are_signed_with_the_name_that_was_given(client: TestClient) -> None:
+def test_corrections_are_signed_with_the_name_that_was_given(client):
     given = client.post("/article/name", data=form_of(client, name=f"Ada Łuczak {EVIL[:40]}"))
     assert given.status_code == 303
     send(client, everywhere="Alstom")
@@ -151,9 +149,7 @@ def test_corrections_are_signed_with_the_name_that_was_given(client: TestClient)
     assert SCRIPT not in text
 
 
-def test_shared_dashboard_asks_who_corrects(
-    database: Database, database_url: str, companies: Path
-) -> None:
+def test_shared_dashboard_asks_who_corrects(database, database_url, companies):
     headers = {"Authorization": f"Bearer {TOKEN}"}
     app = create_app(config(database_url, companies, TOKEN))
     with TestClient(
@@ -197,7 +193,7 @@ def in_aside(page: Page) -> list[str]:
     ]
 
 
-def test_one_click_corrects_a_wrong_mention_and_another_undoes_it(watched: Watched) -> None:
+def test_one_click_corrects_a_wrong_mention_and_another_undoes_it(watched):
     page = watched.page
     expect(page.locator(".prose mark")).to_have_count(3)
     page.locator(".prose").get_by_label("Not this company: Siemens").last.click()
@@ -218,9 +214,7 @@ def test_one_click_corrects_a_wrong_mention_and_another_undoes_it(watched: Watch
 
 
 @pytest.mark.parametrize("of_list", ["corrected", "articles"])
-def test_one_click_in_a_proof_undoes_what_one_click_did(
-    browser: Browser, base: str, of_list: str
-) -> None:
+def test_one_click_in_a_proof_undoes_what_one_click_did(browser, base, of_list):
     page = browser.new_page(java_script_enabled=False)
     page.goto(base + ARTICLE_PAGE)
     page.get_by_label("Wrong in this article: Siemens").click()
@@ -234,7 +228,7 @@ def test_one_click_in_a_proof_undoes_what_one_click_did(
     page.close()
 
 
-def test_selected_words_become_a_mention_at_their_place(watched: Watched) -> None:
+def test_selected_words_become_a_mention_at_their_place(watched):
     page = watched.page
     words = page.locator("[data-at^=body]", has_text="carmaker")
     place = words.evaluate(
@@ -254,7 +248,7 @@ def test_selected_words_become_a_mention_at_their_place(watched: Watched) -> Non
     expect(page.locator(".prose")).to_contain_text(SCRIPT)
 
 
-def test_sentence_of_a_proof_is_corrected_there(watched: Watched) -> None:
+def test_sentence_of_a_proof_is_corrected_there(watched):
     page = watched.page
     watched.open("/company/Siemens?count=mentions")
     number = page.locator(".tile", has_text="times in the body").locator("a.proof")
@@ -279,7 +273,7 @@ def test_sentence_of_a_proof_is_corrected_there(watched: Watched) -> None:
     expect(panel.get_by_label("Not this company: Siemens")).to_have_count(1)
 
 
-def test_correction_in_a_proof_is_undone_there_without_scripts(browser: Browser, base: str) -> None:
+def test_correction_in_a_proof_is_undone_there_without_scripts(browser, base):
     page = browser.new_page(java_script_enabled=False)
     page.goto(f"{base}/proof?company=Siemens&counted=mentions&order=least-sure")
     status, wrong = page.get_by_role("status"), page.get_by_label("Not this company: Siemens")
@@ -309,7 +303,7 @@ def test_correction_in_a_proof_is_undone_there_without_scripts(browser: Browser,
     page.close()
 
 
-def test_correction_of_an_article_that_does_not_reach_the_server_says_so(watched: Watched) -> None:
+def test_correction_of_an_article_that_does_not_reach_the_server_says_so(watched):
     page = watched.page
     watched.open(ARTICLE_PAGE)
     page.route("**/article/corrections", lambda route: route.abort())
@@ -339,9 +333,7 @@ def test_correction_of_an_article_that_does_not_reach_the_server_says_so(watched
         (500, "Not saved. The server answered 500. Try again, or reload the page."),
     ],
 )
-def test_correction_that_is_not_saved_says_why(
-    watched: Watched, failure: int | None, says: str
-) -> None:
+def test_correction_that_is_not_saved_says_why(watched, failure, says):
     page = watched.page
     watched.open("/company/Siemens?count=mentions")
     page.locator(".tile", has_text="times in the body").locator("a.proof").click()
@@ -360,7 +352,7 @@ def test_correction_that_is_not_saved_says_why(
     watched.said = [line for line in watched.said if "Failed to load resource" not in line]
 
 
-def test_buttons_of_corrections_are_large_enough_to_hit(watched: Watched) -> None:
+def test_buttons_of_corrections_are_large_enough_to_hit(watched):
     for path in ("/proof?company=Siemens&counted=mentions", ARTICLE_PAGE):
         page = watched.open(path)
         buttons = page.locator("button[name=wrong], button[name=everywhere]")
@@ -373,7 +365,7 @@ def test_buttons_of_corrections_are_large_enough_to_hit(watched: Watched) -> Non
 
 
 @pytest.mark.thorough
-def test_correction_works_without_scripts(browser: Browser, base: str) -> None:
+def test_correction_works_without_scripts(browser, base):
     page = browser.new_page(java_script_enabled=False)
     page.goto(base + ARTICLE_PAGE)
     page.get_by_label("Wrong in this article: Alstom").click()

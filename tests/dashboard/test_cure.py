@@ -9,7 +9,7 @@ from shutil import copyfile
 from types import SimpleNamespace
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 from starlette.testclient import TestClient
 
 from newscrawl.dashboard import create_app, jobs
@@ -69,9 +69,7 @@ def correct(client: TestClient) -> str:
     return answer.text
 
 
-def test_wrong_mention_is_cured_for_good(
-    tmp_path: Path, database: Database, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_mention_is_cured_for_good(tmp_path, database, file, monkeypatch):
     assert articles(database) == 4
     searched: list[Path | None] = []
 
@@ -111,13 +109,7 @@ def test_wrong_mention_is_cured_for_good(
             assert 'href="/company/Storm%20Brewing"' in answer.text
 
 
-def test_number_is_shown_again_after_a_cure(
-    tmp_path: Path,
-    database: Database,
-    file: Path,
-    browser: Browser,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_number_is_shown_again_after_a_cure(tmp_path, database, file, browser, monkeypatch):
     assert articles(database) == 4
     report = SimpleNamespace(articles=4, changed=0, companies=(), examples=())
     monkeypatch.setattr(jobs, "find_mentions_again", lambda *_, **__: report)
@@ -135,7 +127,7 @@ def test_number_is_shown_again_after_a_cure(
         expect(panel.locator("h1")).to_contain_text("3 articles name Storm Brewing")
 
 
-def test_without_a_file_the_cure_is_named(tmp_path: Path, database: Database) -> None:
+def test_without_a_file_the_cure_is_named(tmp_path, database):
     assert articles(database) == 4
     with TestClient(
         create_app(config_of(tmp_path / "news.sqlite")), base_url="http://127.0.0.1:8300"

@@ -1,20 +1,18 @@
 """The editor of companies and groups in a real browser."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from newscrawl.items import UnregisteredName
 from newscrawl.storage import open_database
 from tests.browsers import Watched
-from tests.dashboard.conftest import Look
 from tests.dashboards import NOW, dashboard
 from tests.worlds import LONG, document, register, save_document
 
 
-def test_definition_is_tried_while_it_is_written(look: Look) -> None:
+def test_definition_is_tried_while_it_is_written(look):
     watched = look("/registry/edit")
     page = watched.page
     page.get_by_label("Name").fill("you")
@@ -47,7 +45,7 @@ def write_danone(page: Page) -> None:
     page.get_by_label("Also called").fill("Danone")
 
 
-def test_definition_is_previewed_in_all_stored_articles(look: Look) -> None:
+def test_definition_is_previewed_in_all_stored_articles(look):
     watched = look("/registry/edit")
     page = watched.page
     write_danone(page)
@@ -65,9 +63,7 @@ def test_definition_is_previewed_in_all_stored_articles(look: Look) -> None:
     watched.rest()
 
 
-def test_saved_definition_is_applied_to_all_stored_articles(
-    browser: Browser, tmp_path: Path
-) -> None:
+def test_saved_definition_is_applied_to_all_stored_articles(browser, tmp_path):
     with dashboard(tmp_path, days=20, hostile=False) as base:
         watched = Watched(browser.new_page(), base)
         watched.open("/registry/edit")
@@ -84,7 +80,7 @@ def test_saved_definition_is_applied_to_all_stored_articles(
         page.context.close()
 
 
-def test_group_is_made_changed_and_removed_in_the_editor(browser: Browser, tmp_path: Path) -> None:
+def test_group_is_made_changed_and_removed_in_the_editor(browser, tmp_path):
     with dashboard(tmp_path, days=20, hostile=False) as base:
         watched = Watched(browser.new_page(), base)
         watched.open("/registry")
@@ -110,7 +106,7 @@ def test_group_is_made_changed_and_removed_in_the_editor(browser: Browser, tmp_p
 
 
 @pytest.mark.smoke
-def test_suggested_name_is_added_and_found_by_one_click(browser: Browser, tmp_path: Path) -> None:
+def test_suggested_name_is_added_and_found_by_one_click(browser, tmp_path):
     with dashboard(tmp_path, days=20, hostile=False) as base:
         with open_database(f"sqlite:///{tmp_path}/news.sqlite") as database:
             text = f"The order went to Moorbach Fensterbau GmbH. {LONG}"
@@ -136,7 +132,7 @@ def test_suggested_name_is_added_and_found_by_one_click(browser: Browser, tmp_pa
         page.context.close()
 
 
-def test_definition_is_not_tried_while_it_is_saved(look: Look) -> None:
+def test_definition_is_not_tried_while_it_is_saved(look):
     watched = look("/registry/edit")
     page = watched.page
     held: list[Route] = []

@@ -140,9 +140,7 @@ def check_closed(client: TestClient, secret: str) -> None:
 
 
 @pytest.mark.parametrize(("moment", "asked_before"), SQLITE)
-def test_unreadable_file_lets_nobody_in(
-    tmp_path: Path, sqlite_template: Path, moment: Moment, asked_before: bool
-) -> None:
+def test_unreadable_file_lets_nobody_in(tmp_path, sqlite_template, moment, asked_before):
     file = Path(shutil.copyfile(sqlite_template, tmp_path / "news.sqlite"))
     with dashboard(f"sqlite:///{file}?timeout=0.05") as (client, secret):
         if asked_before:
@@ -155,9 +153,7 @@ def test_unreadable_file_lets_nobody_in(
 
 @pytest.mark.parametrize("tables_url", ["postgresql"], indirect=True)
 @pytest.mark.parametrize("fault", ["no connections", "no tokens table"])
-def test_unreadable_server_lets_nobody_in(
-    database_url: str, postgres_server: str, fault: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_server_lets_nobody_in(database_url, postgres_server, fault, monkeypatch):
     monkeypatch.setattr("newscrawl.storage.database.RETRY_PAUSES", (0.01,))
     name = urlsplit(database_url).path[1:]
     stop = [f"ALTER DATABASE {name} ALLOW_CONNECTIONS false"]
@@ -182,9 +178,7 @@ def test_unreadable_server_lets_nobody_in(
         assert client.get("/", headers={"Authorization": f"Bearer {secret}"}).status_code == 200
 
 
-def test_file_that_is_back_for_the_page_lets_nobody_in(
-    tmp_path: Path, sqlite_template: Path
-) -> None:
+def test_file_that_is_back_for_the_page_lets_nobody_in(tmp_path, sqlite_template):
     file = Path(shutil.copyfile(sqlite_template, tmp_path / "news.sqlite"))
     elsewhere = tmp_path / "elsewhere"
 
@@ -202,7 +196,7 @@ def test_file_that_is_back_for_the_page_lets_nobody_in(
         assert client.get("/").status_code == 503
 
 
-def test_locked_file_holds_no_request(tmp_path: Path, sqlite_template: Path) -> None:
+def test_locked_file_holds_no_request(tmp_path, sqlite_template):
     file = Path(shutil.copyfile(sqlite_template, tmp_path / "news.sqlite"))
     with serving(config_of(file)) as base, httpx2.Client(base_url=base, timeout=120) as client:
         with contextmanager(locked)(file), ThreadPoolExecutor(12) as pool:
@@ -212,9 +206,7 @@ def test_locked_file_holds_no_request(tmp_path: Path, sqlite_template: Path) -> 
         assert client.get("/api/facts").status_code == 200
 
 
-def test_requests_share_the_failure_of_an_opening(
-    tmp_path: Path, sqlite_template: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_requests_share_the_failure_of_an_opening(tmp_path, sqlite_template, monkeypatch):
     file = Path(shutil.copyfile(sqlite_template, tmp_path / "news.sqlite"))
     store, requests = Store(f"sqlite:///{file}"), Semaphore(0)
     openings: list[Mapping[str, Any]] = []
@@ -247,7 +239,7 @@ def test_requests_share_the_failure_of_an_opening(
     store.close()
 
 
-def test_file_that_comes_and_goes_lets_nobody_in(tmp_path: Path, sqlite_template: Path) -> None:
+def test_file_that_comes_and_goes_lets_nobody_in(tmp_path, sqlite_template):
     file = Path(shutil.copyfile(sqlite_template, tmp_path / "news.sqlite"))
     elsewhere, done = tmp_path / "elsewhere", Event()
 

@@ -13,13 +13,13 @@ TODAY = date(2026, 11, 22)
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
-def test_default_period_is_the_last_thirty_days() -> None:
+def test_default_period_is_the_last_thirty_days():
     filters = read_filters({}, NOW)
     assert (filters.since, filters.until, filters.days) == (date(2026, 10, 24), TODAY, 30)
     assert filters.address() == ""
 
 
-def test_period_before_has_the_same_length() -> None:
+def test_period_before_has_the_same_length():
     before = read_filters({"days": "7"}, NOW).before
     assert (before.since, before.until) == (date(2026, 11, 9), date(2026, 11, 15))
 
@@ -36,7 +36,7 @@ def test_period_before_has_the_same_length() -> None:
     ],
     ids=["both", "first day", "last day", "days and first day", "one day", "days to come"],
 )
-def test_period(query: dict[str, str], since: date, until: date) -> None:
+def test_period(query, since, until):
     filters = read_filters(query, NOW)
     assert (filters.since, filters.until) == (since, until)
 
@@ -67,7 +67,7 @@ def test_period(query: dict[str, str], since: date, until: date) -> None:
         ({"source": "a" * 300}, "source can't have this value"),
     ],
 )
-def test_invalid_filter_is_named(query: dict[str, str], message: str) -> None:
+def test_invalid_filter_is_named(query, message):
     with pytest.raises(QuestionError, match=message):
         read_filters(query, NOW)
 
@@ -81,9 +81,7 @@ def test_invalid_filter_is_named(query: dict[str, str], message: str) -> None:
         ("101", "source", "month"),
     ],
 )
-def test_stories_of_a_long_time_are_counted_by_longer_periods(
-    days: str, split: str, by: str
-) -> None:
+def test_stories_of_a_long_time_are_counted_by_longer_periods(days, split, by):
     query = {"count": "stories", "by": "day", "days": days, "split": split}
     assert read_filters(query, NOW).by == by
 
@@ -103,7 +101,7 @@ def test_stories_of_a_long_time_are_counted_by_longer_periods(
         },
     )
 )
-def test_address_of_filters_gives_the_same_filters(query: dict[str, str]) -> None:
+def test_address_of_filters_gives_the_same_filters(query):
     filters = read_filters(query, NOW)
     again = dict(parse_qsl(filters.address().removeprefix("?")))
     assert read_filters(again, NOW) == filters

@@ -32,9 +32,7 @@ def hidden(page: str, name: str) -> str:
     return value[1]
 
 
-def test_pasted_lines_are_shown_and_the_chosen_ones_saved(
-    client: TestClient, tmp_path: Path
-) -> None:
+def test_pasted_lines_are_shown_and_the_chosen_ones_saved(client, tmp_path):
     seal = hidden(client.get("/registry/paste").text, "seal")
     text = "Firma\tLand\nMoorbach Fensterbau GmbH\tDE\nSiemens\tDE\nStorm\tGB\n"
     shown = client.post("/registry/paste", data={"seal": seal, "text": text}).text
@@ -55,7 +53,7 @@ def test_pasted_lines_are_shown_and_the_chosen_ones_saved(
     assert (faulty.status_code, "no column" in faulty.text) == (422, True)
 
 
-def test_everyday_word_is_warned_of_and_counts_only_with_context(client: TestClient) -> None:
+def test_everyday_word_is_warned_of_and_counts_only_with_context(client):
     page = client.get("/registry/edit").text
     form = {"seal": hidden(page, "seal"), "mark": hidden(page, "mark"), "name": "Storm"}
     trial = client.post("/registry/preview", data=form).text

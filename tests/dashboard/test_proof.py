@@ -27,7 +27,6 @@ from newscrawl.storage.documents import COUNTED_KINDS
 from newscrawl.storage.models.articles import UNCOUNTED
 from newscrawl.storage.queries import Counted, Scope
 from newscrawl.storage.saved_queries import add_query, count_history, remove_query
-from newscrawl.storage.scope import Group
 from tests.dashboards import COMPANIES, EVIL_SOURCE, NOW, SCRIPT, TODAY, TRAM, config_of, make_news
 from tests.thorough import first_is_quick
 from tests.worlds import body, document, empty, save_document
@@ -171,7 +170,7 @@ PAGES = [
 
 
 @pytest.mark.parametrize("path", [*PAGES[:4], *first_is_quick(PAGES[4:])])
-def test_what_a_proof_lists_adds_up_to_its_number(site: Site, path: str) -> None:
+def test_what_a_proof_lists_adds_up_to_its_number(site, path):
     check_numbers(site, path)
 
 
@@ -184,7 +183,7 @@ def emptied(postgres_tables: str) -> Iterator[str]:
 
 
 @pytest.mark.thorough
-def test_proofs_add_up_on_postgresql(emptied: str, tmp_path: Path) -> None:
+def test_proofs_add_up_on_postgresql(emptied, tmp_path):
     with serve(tmp_path, emptied) as site:
         for path in PAGES[3:8:2]:
             check_numbers(site, path)
@@ -203,7 +202,7 @@ def check_numbers(site: Site, path: str) -> None:
         site.proven.add((address, number))
 
 
-def test_overview_by_change_shows_what_is_least_likely_chance(site: Site) -> None:
+def test_overview_by_change_shows_what_is_least_likely_chance(site):
     page = site.client.get("/?days=7&order=change").text
     shown = re.findall(r'<th scope="row"><a href="/company/([^"?]+)', page)
     rows = site.client.get(f"/api/overview?since={TODAY - timedelta(days=6)}&limit=500").json()
@@ -214,14 +213,14 @@ def test_overview_by_change_shows_what_is_least_likely_chance(site: Site) -> Non
     assert re.findall(r'<th scope="row"><a href="/company/([^"?]+)', usual) != shown
 
 
-def test_all_pages_of_a_chart_lead_to_proofs(site: Site) -> None:
+def test_all_pages_of_a_chart_lead_to_proofs(site):
     text = site.client.get("/company/Siemens?days=10&split=source").text
     table = text.split("<table data-chart")[1].split("</table>")[0]
     values = [int(value) for value in re.findall(r'data-value="(\d+)"', table)]
     assert len(LINK.findall(table)) == sum(value > 0 for value in values) > 0
 
 
-def test_parts_that_overlap_are_drawn_as_lines_and_without_a_rest(site: Site) -> None:
+def test_parts_that_overlap_are_drawn_as_lines_and_without_a_rest(site):
     by_group = site.client.get("/company/Siemens?days=10&split=group").text
     assert re.search(r"<table data-chart=.lines.>", by_group)
     assert "others" not in by_group.split("<table data-chart")[1].split("</thead>")[0]
@@ -229,7 +228,7 @@ def test_parts_that_overlap_are_drawn_as_lines_and_without_a_rest(site: Site) ->
 
 
 @pytest.mark.parametrize("counted", ["included", "separate"])
-def test_numbers_with_subsidiaries_say_so(site: Site, counted: str) -> None:
+def test_numbers_with_subsidiaries_say_so(site, counted):
     page = site.client.get(f"/company/Wing%20Holding?days=7&subsidiaries={counted}").text
     assert (" · with subsidiaries" in page) == (counted == "included")
     together = str(counted == "included").lower()
@@ -237,7 +236,7 @@ def test_numbers_with_subsidiaries_say_so(site: Site, counted: str) -> None:
     assert answer.headers["Newscrawl-Subsidiaries"] == counted
 
 
-def test_proof_is_a_page_with_its_sentences(site: Site) -> None:
+def test_proof_is_a_page_with_its_sentences(site):
     answer = site.client.get("/proof?company=Siemens&source=harbour-courier")
     assert answer.status_code == 200
     assert "articles name Siemens" in answer.text
@@ -249,7 +248,7 @@ def test_proof_is_a_page_with_its_sentences(site: Site) -> None:
     assert "<bdi>Harbour Courier</bdi>" in answer.text
 
 
-def test_proof_says_what_is_left_out(site: Site) -> None:
+def test_proof_says_what_is_left_out(site):
     scope = Scope(since=TODAY - timedelta(days=11))
     found = queries.proof(site.database, company="Siemens", scope=scope)
     left_out = {one.reason: one for one in found.left_out}
@@ -262,7 +261,7 @@ def test_proof_says_what_is_left_out(site: Site) -> None:
     assert re.search(r"up to <a [^>]+>\d+</a> more articles", text)
 
 
-def test_sources_whose_texts_are_not_read_are_named(site: Site) -> None:
+def test_sources_whose_texts_are_not_read_are_named(site):
     of = r"the pages of 1 of (these articles|the articles of these days), of which only headline "
     for path in ("/sources?days=7", "/proof?counted=read&days=7"):
         text = re.sub(r"<[^>]+>", "", site.client.get(path).text)
@@ -295,7 +294,7 @@ def test_sources_whose_texts_are_not_read_are_named(site: Site) -> None:
     assert "a paywall hides the text of none of these articles" in text
 
 
-def test_page_says_how_many_more_articles_may_name_a_company(site: Site) -> None:
+def test_page_says_how_many_more_articles_may_name_a_company(site):
     days = f"since={TODAY - timedelta(days=11)}&until={TODAY}"
     answer = site.client.get(f"/api/proof?company=Siemens&{days}").json()
     more = {one["reason"]: one["articles"] for one in answer["left_out"]}
@@ -314,9 +313,7 @@ def test_page_says_how_many_more_articles_may_name_a_company(site: Site) -> None
     ("split", "without"), [(None, ()), ("source", ["harbour-courier"]), ("language", ["en"])]
 )
 @pytest.mark.parametrize("company", ["Siemens", None])
-def test_what_is_left_out_adds_up_in_a_proof_of_its_own(
-    site: Site, company: str | None, split: Group | None, without: list[str]
-) -> None:
+def test_what_is_left_out_adds_up_in_a_proof_of_its_own(site, company, split, without):
     scope = Scope(since=TODAY - timedelta(days=11))
     asked = partial(
         queries.proof, site.database, company=company, split=split, without=without, scope=scope
@@ -332,7 +329,7 @@ def test_what_is_left_out_adds_up_in_a_proof_of_its_own(
         assert proof.left_out == ()
 
 
-def test_numbers_of_what_is_left_out_lead_to_its_articles(site: Site) -> None:
+def test_numbers_of_what_is_left_out_lead_to_its_articles(site):
     page = "/proof?company=Siemens&days=12"
     numbers = {
         parse_qs(urlsplit(one).query)["counted"][0]: (one, n) for one, n in numbers_of(site, page)
@@ -365,7 +362,7 @@ def test_numbers_of_what_is_left_out_lead_to_its_articles(site: Site) -> None:
 DOUBTFUL = "https://harbour-courier.example/orchard"
 
 
-def test_doubtful_words_are_named_and_lead_to_their_articles(site: Site) -> None:
+def test_doubtful_words_are_named_and_lead_to_their_articles(site):
     run = site.database.start_run("harbour-courier")
     text = "Old Siemens, the ferryman, sells pears at the quay."
     article = Article(url=DOUBTFUL, title="Pears", text=text, published=NOW, language="en")
@@ -382,9 +379,7 @@ def test_doubtful_words_are_named_and_lead_to_their_articles(site: Site) -> None
 
 @pytest.mark.parametrize("words", ["siemens", "siemens NEAR/20 docks", "title:siemens NOT tram"])
 @pytest.mark.parametrize("most", [5_000, 2])
-def test_search_shows_the_number_of_its_hits(
-    site: Site, words: str, most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_search_shows_the_number_of_its_hits(site, words, most, monkeypatch):
     monkeypatch.setattr("newscrawl.storage.queries.text_search.MAX_EXAMINED", most)
     page = site.client.get("/search", params={"q": words, "days": 30}).text
     since = TODAY - timedelta(days=29)
@@ -401,11 +396,11 @@ def test_search_shows_the_number_of_its_hits(
         assert bool(shown[1]) != api["complete"]
 
 
-def test_index_of_uncounted_pages_has_the_kinds_that_do_not_count() -> None:
+def test_index_of_uncounted_pages_has_the_kinds_that_do_not_count():
     assert [*re.findall(r"'(\w+)'", str(UNCOUNTED))] == ["open", *COUNTED_KINDS]
 
 
-def test_limited_articles_that_name_the_company_are_not_left_out(site: Site) -> None:
+def test_limited_articles_that_name_the_company_are_not_left_out(site):
     scope = Scope(since=TODAY - timedelta(days=11))
     known = queries.articles(site.database, scope=scope, limit=10_000)
     limited = [one for one in known if one.access == "paywalled"]
@@ -425,7 +420,7 @@ def test_limited_articles_that_name_the_company_are_not_left_out(site: Site) -> 
 
 
 @pytest.mark.parametrize("counted", ["articles", "mentions", "headline", "body"])
-def test_least_sure_articles_are_listed_first_on_request(site: Site, counted: Counted) -> None:
+def test_least_sure_articles_are_listed_first_on_request(site, counted):
     ask = partial(queries.proof, site.database, company="Siemens", counted=counted, limit=500)
     newest, found = ask(), ask(order="least-sure")
     lowest = [
@@ -444,7 +439,7 @@ def test_least_sure_articles_are_listed_first_on_request(site: Site, counted: Co
     assert f"({lowest[0]:.2f})" in first
 
 
-def test_story_is_found_by_the_address_of_each_of_its_articles(site: Site) -> None:
+def test_story_is_found_by_the_address_of_each_of_its_articles(site):
     (row,) = queries.stories(site.database, company="Siemens", limit=1)
     ask = partial(queries.proof, site.database, company="Siemens", limit=500)
     urls = [one.article.url for one in ask(story=row.url).articles]
@@ -456,14 +451,14 @@ def test_story_is_found_by_the_address_of_each_of_its_articles(site: Site) -> No
     assert f"&story={quote(row.url, safe='')}" in page
 
 
-def test_number_of_a_story_leads_to_one_clear_line(site: Site) -> None:
+def test_number_of_a_story_leads_to_one_clear_line(site):
     for path in ("/proof", "/api/proof"):
         answer = site.client.get(f"{path}?company=Siemens&story=12")
         assert answer.status_code == 422
         assert "open the story again from the page of its company" in answer.text
 
 
-def test_stories_are_listed_with_their_copies_together(site: Site) -> None:
+def test_stories_are_listed_with_their_copies_together(site):
     scope = Scope(since=TODAY - timedelta(days=9))
     found = queries.proof(
         site.database, counted="stories", company="Siemens", scope=scope, limit=500
@@ -480,7 +475,7 @@ def test_stories_are_listed_with_their_copies_together(site: Site) -> None:
     assert page.count("1 story</span>") == found.number
 
 
-def test_saved_queries_stand_apart_from_companies_in_the_same_articles(site: Site) -> None:
+def test_saved_queries_stand_apart_from_companies_in_the_same_articles(site):
     name = "at the quay"
     add_query(site.database, name, "quay OR docks", "ann")
     count_history(site.database, name)
@@ -495,7 +490,7 @@ def test_saved_queries_stand_apart_from_companies_in_the_same_articles(site: Sit
 
 
 @pytest.mark.thorough
-def test_saved_query_has_proofs_like_a_company(site: Site) -> None:
+def test_saved_query_has_proofs_like_a_company(site):
     add_query(site.database, "trams", "tram* OR Kai OR quay", "ann")
     count_history(site.database, "trams")
     check_numbers(site, "/company/trams?days=3&count=mentions")
@@ -516,7 +511,7 @@ def test_saved_query_has_proofs_like_a_company(site: Site) -> None:
 REPORTED = re.compile(r'<a [^>]*href="http://localhost(/proof[^"]+)"[^>]*>([\d,]+)</a>')
 
 
-def test_pages_of_a_saved_query_call_it_no_company(site: Site) -> None:
+def test_pages_of_a_saved_query_call_it_no_company(site):
     name = "quays"
     add_query(site.database, name, "siemens", "ann")
     count_history(site.database, name)
@@ -539,7 +534,7 @@ def test_pages_of_a_saved_query_call_it_no_company(site: Site) -> None:
 
 
 @pytest.mark.thorough
-def test_numbers_of_reports_lead_to_what_adds_up_to_them(site: Site) -> None:
+def test_numbers_of_reports_lead_to_what_adds_up_to_them(site):
     names = [row.name for row in queries.saved_queries(site.database)]
     if "quays" not in names:
         add_query(site.database, "quays", "quay OR Kai", "ann")
@@ -563,7 +558,7 @@ def test_numbers_of_reports_lead_to_what_adds_up_to_them(site: Site) -> None:
     assert ("Siemens", "quays", "saved query") in {row[:3] for row in rows}
 
 
-def test_versions_are_those_in_use(site: Site) -> None:
+def test_versions_are_those_in_use(site):
     found = site.client.get("/api/proof?company=Siemens").json()
     versions = found["versions"]
     # The companies' file of the dashboard has been changed since.
@@ -580,7 +575,7 @@ def test_versions_are_those_in_use(site: Site) -> None:
     assert ("newscrawl rematch" in page) is (versions["companies"] != versions_of(None).companies)
 
 
-def test_long_proofs_have_pages(site: Site) -> None:
+def test_long_proofs_have_pages(site):
     first = site.client.get("/proof?counted=read").text
     assert "page 1 of" in first
     assert "The 50 listed here were found with" in first
@@ -589,7 +584,7 @@ def test_long_proofs_have_pages(site: Site) -> None:
     assert "page 2 of" in site.client.get(second).text
 
 
-def test_address_of_a_proof_names_its_days(site: Site) -> None:
+def test_address_of_a_proof_names_its_days(site):
     for address, _ in numbers_of(site, "/company/Siemens?days=7"):
         query = parse_qs(urlsplit(address).query)
         assert query["since"] <= query["until"] <= [TODAY.isoformat()]
@@ -614,11 +609,11 @@ def test_address_of_a_proof_names_its_days(site: Site) -> None:
         ("/api/proof?beside=Bosch", 422),
     ],
 )
-def test_faulty_proof_is_answered_with_advice(site: Site, path: str, code: int) -> None:
+def test_faulty_proof_is_answered_with_advice(site, path, code):
     assert site.client.get(path).status_code == code
 
 
-def test_hostile_texts_are_escaped_in_a_proof(site: Site) -> None:
+def test_hostile_texts_are_escaped_in_a_proof(site):
     text = site.client.get(f"/proof?company=Nokia&source={EVIL_SOURCE}").text
     assert "<mark>Nokia</mark>" in text
     assert SCRIPT not in text

@@ -7,14 +7,13 @@ import pytest
 from playwright.sync_api import expect
 
 from newscrawl.dashboard.pages import overview
-from tests.dashboard.conftest import Look
 from tests.dashboards import TRAM
 
 TRAM_PAGE = "/article?url=" + quote(TRAM, safe="")
 
 
 @pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
-def test_number_opens_its_proof_over_the_page(look: Look, width: int) -> None:
+def test_number_opens_its_proof_over_the_page(look, width):
     watched = look("/company/Siemens?days=30", width=width)
     page = watched.page
     number = page.locator(".tile a.proof").first
@@ -33,7 +32,7 @@ def test_number_opens_its_proof_over_the_page(look: Look, width: int) -> None:
     expect(number).to_be_focused()
 
 
-def test_back_closes_a_proof_and_returns_to_it_from_an_article(look: Look) -> None:
+def test_back_closes_a_proof_and_returns_to_it_from_an_article(look):
     page = look("/company/Siemens?days=30", width=390).page
     page.get_by_role("radio", name="7 days").check()
     page.wait_for_url(re.compile("days=7"))
@@ -66,9 +65,7 @@ def test_back_closes_a_proof_and_returns_to_it_from_an_article(look: Look) -> No
 
 
 @pytest.mark.parametrize("order", ["", "&order=change"])
-def test_overview_has_pages_with_every_company(
-    look: Look, base: str, order: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_overview_has_pages_with_every_company(look, base, order, monkeypatch):
     monkeypatch.setattr(overview, "MAX_COMPANIES", 10)
     page = look(f"/?days=30{order}").page
     every = page.request.get(f"{base}/?days=30&format=csv").text().split("\n")[1:-1]
@@ -88,7 +85,7 @@ def test_overview_has_pages_with_every_company(
     assert ("order=change" in page.url) == bool(order)
 
 
-def test_stories_of_a_company_lead_to_their_articles(look: Look) -> None:
+def test_stories_of_a_company_lead_to_their_articles(look):
     page = look("/company/Siemens").page
     first = page.locator("section[aria-labelledby=stories] li").first
     expect(first).to_have_text(re.compile(r"[1-9]\d* articles in 2 sources"))
@@ -104,7 +101,7 @@ def test_stories_of_a_company_lead_to_their_articles(look: Look) -> None:
     expect(page.locator("#copies")).to_be_visible()
 
 
-def test_proof_opens_and_closes_by_keyboard(look: Look) -> None:
+def test_proof_opens_and_closes_by_keyboard(look):
     page = look("/?days=7").page
     number = page.locator(".ranking td a.proof").first
     number.focus()
@@ -118,7 +115,7 @@ def test_proof_opens_and_closes_by_keyboard(look: Look) -> None:
     expect(number).to_be_focused()
 
 
-def test_proof_of_days_read_begins_with_the_coverage(look: Look) -> None:
+def test_proof_of_days_read_begins_with_the_coverage(look):
     page = look("/").page
     tile = page.locator(".tile", has_text="days read")
     days = tile.locator("dd").inner_text()
@@ -131,7 +128,7 @@ def test_proof_of_days_read_begins_with_the_coverage(look: Look) -> None:
     assert [total.nth(1).inner_text(), total.nth(2).inner_text()] == days.split(" of ")
 
 
-def test_chosen_button_stays_chosen_under_the_mouse(look: Look) -> None:
+def test_chosen_button_stays_chosen_under_the_mouse(look):
     page = look("/").page
     chosen = page.locator(".segments label", has_text="30 days")
     ground = "label => getComputedStyle(label.querySelector('span')).backgroundColor"
@@ -142,14 +139,14 @@ def test_chosen_button_stays_chosen_under_the_mouse(look: Look) -> None:
     assert other.evaluate(ground) != before
 
 
-def test_number_leads_to_its_proof_without_scripts(look: Look) -> None:
+def test_number_leads_to_its_proof_without_scripts(look):
     page = look("/company/Siemens", java_script_enabled=False).page
     page.locator(".tile a.proof").first.click()
     page.wait_for_url(re.compile("/proof\\?"))
     assert page.locator("article.line mark").count() > 1
 
 
-def test_sentence_of_a_proof_leads_to_its_explanation(look: Look) -> None:
+def test_sentence_of_a_proof_leads_to_its_explanation(look):
     watched = look("/company/Siemens?source=harbour-courier")
     page = watched.page
     page.locator(".tile a.proof").first.click()
@@ -170,14 +167,14 @@ def test_sentence_of_a_proof_leads_to_its_explanation(look: Look) -> None:
     watched.said = [x for x in watched.said if "Content Security" not in x]
 
 
-def test_explanation_leads_back_to_the_page_of_its_proof(look: Look) -> None:
+def test_explanation_leads_back_to_the_page_of_its_proof(look):
     page = look("/proof?company=Siemens&counted=mentions&page=2").page
     page.get_by_role("link", name="Why is this sentence counted?").first.click()
     page.get_by_role("link", name="Back to the number").click()
     expect(page.locator("h2").first).to_contain_text("page 2 of")
 
 
-def test_link_of_a_proof_leads_to_the_same_number(look: Look) -> None:
+def test_link_of_a_proof_leads_to_the_same_number(look):
     page = look("/compare?company=Airbus&company=Siemens").page
     page.locator("table.short td a.proof").first.click()
     panel = page.get_by_role("dialog")

@@ -53,7 +53,7 @@ def form_of(client: TestClient, path: str, decision: str) -> dict[str, str]:
     return {"seal": seal, "number": number, "decision": decision}
 
 
-def test_pages_and_api_show_the_quarantine(client: TestClient) -> None:
+def test_pages_and_api_show_the_quarantine(client):
     assert "2 versions in the quarantine" in client.get("/").text
     assert "2 in quarantine" in client.get("/sources").text
     listed = client.get("/quarantine").text
@@ -68,7 +68,7 @@ def test_pages_and_api_show_the_quarantine(client: TestClient) -> None:
     ]
 
 
-def test_all_listed_versions_are_discarded_at_once(client: TestClient, database: Database) -> None:
+def test_all_listed_versions_are_discarded_at_once(client, database):
     listed = client.get("/quarantine").text
     assert "Discard 2 versions" in listed
     seal = listed.split('name="seal" value="')[1].split('"')[0]
@@ -83,7 +83,7 @@ def test_all_listed_versions_are_discarded_at_once(client: TestClient, database:
     assert again.status_code == 303
 
 
-def test_article_shows_what_a_quarantined_version_would_change(client: TestClient) -> None:
+def test_article_shows_what_a_quarantined_version_would_change(client):
     text = client.get(PAGE).text
     assert "A later version was not applied:" in text
     assert "JavaScript" in text
@@ -97,7 +97,7 @@ def test_article_shows_what_a_quarantined_version_would_change(client: TestClien
     assert SCRIPT not in lost
 
 
-def test_applied_version_becomes_the_newest(client: TestClient, database: Database) -> None:
+def test_applied_version_becomes_the_newest(client, database):
     answer = client.post("/article/quarantine", data=form_of(client, PAGE, "apply"))
     assert (answer.status_code, answer.headers["Location"]) == (303, PAGE)
     page = queries.article_page(database, URL)
@@ -107,7 +107,7 @@ def test_applied_version_becomes_the_newest(client: TestClient, database: Databa
     assert "A later version was not applied:" not in client.get(PAGE).text
 
 
-def test_discarded_version_leaves_the_list_only(client: TestClient, database: Database) -> None:
+def test_discarded_version_leaves_the_list_only(client, database):
     form = form_of(client, PAGE, "discard")
     assert client.post("/article/quarantine", data=form).status_code == 303
     page = queries.article_page(database, URL)
@@ -135,15 +135,13 @@ def test_discarded_version_leaves_the_list_only(client: TestClient, database: Da
         ({"number": str(2**70)}, 422),
     ],
 )
-def test_foreign_form_decides_nothing(
-    client: TestClient, database: Database, change: dict[str, str], code: int
-) -> None:
+def test_foreign_form_decides_nothing(client, database, change, code):
     form = form_of(client, PAGE, "apply") | change
     assert client.post("/article/quarantine", data=form).status_code == code
     assert queries.quarantine_sizes(database) == {"ft": 2}
 
 
-def test_form_from_another_site_decides_nothing(client: TestClient, database: Database) -> None:
+def test_form_from_another_site_decides_nothing(client, database):
     form = form_of(client, PAGE, "apply")
     for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
         answer = client.post("/article/quarantine", data=form, headers=headers)
@@ -151,9 +149,7 @@ def test_form_from_another_site_decides_nothing(client: TestClient, database: Da
     assert queries.quarantine_sizes(database) == {"ft": 2}
 
 
-def test_overview_of_a_source_counts_its_versions_only(
-    client: TestClient, database: Database
-) -> None:
+def test_overview_of_a_source_counts_its_versions_only(client, database):
     database.register_source("stadtbote", "Stadtbote", "de", "de", "https://stadtbote.example/")
     database.start_run("stadtbote")
     assert '<a href="/quarantine">2 versions in' in client.get("/").text
@@ -161,7 +157,7 @@ def test_overview_of_a_source_counts_its_versions_only(
     assert "in the quarantine" not in client.get("/?source=stadtbote").text
 
 
-def test_page_without_an_article_cannot_be_applied(client: TestClient, database: Database) -> None:
+def test_page_without_an_article_cannot_be_applied(client, database):
     path = f"/article?url={quote(LOST_URL, safe='')}"
     answer = client.post("/article/quarantine", data=form_of(client, path, "apply"))
     assert answer.status_code == 409

@@ -38,7 +38,7 @@ def ranking(url: str) -> list[str]:
         return [row.company for row in queries.company_ranking(database)]
 
 
-def test_preview_counts_and_writes_nothing(url: str) -> None:
+def test_preview_counts_and_writes_nothing(url):
     job = RematchJob(url)
     job.preview(COMPANIES, "Quayside Works")
     state = finished(job)
@@ -50,7 +50,7 @@ def test_preview_counts_and_writes_nothing(url: str) -> None:
     assert ranking(url) == ["Old Mill"]
 
 
-def test_rematch_writes_what_the_preview_shows(url: str, tmp_path: Path) -> None:
+def test_rematch_writes_what_the_preview_shows(url, tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(COMPANIES, "utf-8")
     job = RematchJob(url)
@@ -61,9 +61,7 @@ def test_rematch_writes_what_the_preview_shows(url: str, tmp_path: Path) -> None
     assert ranking(url) == ["Quayside Works"]
 
 
-def test_one_job_runs_at_a_time_and_can_be_stopped(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_job_runs_at_a_time_and_can_be_stopped(url, monkeypatch):
     waiting: list[Callable[[int], None]] = []
 
     def find_again(
@@ -89,7 +87,7 @@ def test_one_job_runs_at_a_time_and_can_be_stopped(
     assert finished(job).fault == "It was stopped."
 
 
-def test_fault_of_a_job_is_shown(url: str, tmp_path: Path) -> None:
+def test_fault_of_a_job_is_shown(url, tmp_path):
     job = RematchJob(f"sqlite:///{tmp_path}/nowhere.sqlite")
     job.preview(COMPANIES, "Quayside Works")
     assert "nowhere.sqlite" in (finished(job).fault or "")

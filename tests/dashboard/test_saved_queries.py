@@ -12,7 +12,6 @@ from playwright.sync_api import Page, expect
 from newscrawl import query
 from newscrawl.storage import Database
 from newscrawl.storage.saved_queries import add_query, count_history, remove_query
-from tests.dashboard.conftest import Look
 from tests.dashboards import SCRIPT, TODAY, dashboard
 
 TRAM = "(tram OR ferry) NEAR/10 (harbour OR quay) NOT football"
@@ -66,7 +65,7 @@ def wait_until_counted(page: Page) -> None:
     expect(page.locator("#progress")).to_contain_text("Counted in all stored articles")
 
 
-def test_query_is_tried_saved_counted_and_deleted(look: Look, news: Database) -> None:
+def test_query_is_tried_saved_counted_and_deleted(look, news):
     page = look("/queries/edit").page
     fill_in(page, "Trams by Siemens", "tram AND siemens")
     expect(page.locator("#trial strong")).to_have_text(re.compile(r"^[1-9]\d*$"))
@@ -93,7 +92,7 @@ def test_query_is_tried_saved_counted_and_deleted(look: Look, news: Database) ->
     assert "Trams by Siemens" not in query.company_names(news)
 
 
-def test_query_is_renamed_with_its_numbers(look: Look, news: Database) -> None:
+def test_query_is_renamed_with_its_numbers(look, news):
     add_query(news, "Ferries", "siemens", "ann")
     count_history(news, "Ferries")
     number = whole(news, "Ferries")
@@ -111,9 +110,7 @@ def test_query_is_renamed_with_its_numbers(look: Look, news: Database) -> None:
     watched.said[:] = [one for one in watched.said if "status of 422" not in one]
 
 
-def test_suggestions_of_the_comparison_are_companies_and_say_what_is_none(
-    look: Look, news: Database
-) -> None:
+def test_suggestions_of_the_comparison_are_companies_and_say_what_is_none(look, news):
     page = look("/compare?days=365").page
     fields = page.locator('input[name="company"]').all()
     chosen = [field.get_attribute("placeholder") for field in fields]
@@ -126,7 +123,7 @@ def test_suggestions_of_the_comparison_are_companies_and_say_what_is_none(
     assert labels["Siemens"] == ""
 
 
-def test_fault_is_shown_with_its_place_and_nothing_is_lost(look: Look) -> None:
+def test_fault_is_shown_with_its_place_and_nothing_is_lost(look):
     watched = look("/queries/edit")
     page = watched.page
     fill_in(page, "Faulty", "tram AND (harbour OR")
@@ -141,7 +138,7 @@ def test_fault_is_shown_with_its_place_and_nothing_is_lost(look: Look) -> None:
 
 
 @pytest.mark.parametrize("name", ["Harbour trams", HOSTILE])
-def test_page_of_a_query_has_the_parts_of_a_company(look: Look, news: Database, name: str) -> None:
+def test_page_of_a_query_has_the_parts_of_a_company(look, news, name):
     page = look(f"{address(name)}?days=365").page
     expect(page.locator("h1")).to_have_text(name)
     expect(page.locator("#saved-query")).to_contain_text("edit")
@@ -159,7 +156,7 @@ def test_page_of_a_query_has_the_parts_of_a_company(look: Look, news: Database, 
 
 
 @pytest.mark.parametrize("name", ["Harbour trams", HOSTILE])
-def test_query_is_in_overview_list_and_comparison(look: Look, news: Database, name: str) -> None:
+def test_query_is_in_overview_list_and_comparison(look, news, name):
     page = look("/?days=365").page
     expect(page.locator(".ranking").get_by_role("link", name=name)).to_have_count(1)
     page = look("/queries?days=365").page
@@ -175,7 +172,7 @@ def test_query_is_in_overview_list_and_comparison(look: Look, news: Database, na
     assert page.evaluate("window.hacked") is None
 
 
-def test_search_leads_to_the_editor_with_its_filters(look: Look, news: Database) -> None:
+def test_search_leads_to_the_editor_with_its_filters(look, news):
     page = look("/search?q=siemens+OR+airbus&days=14&language=de&source=stadtbote").page
     hits = page.locator("#hits strong").inner_text()
     page.get_by_role("link", name="Save as a query to count").click()
@@ -191,9 +188,7 @@ def test_search_leads_to_the_editor_with_its_filters(look: Look, news: Database)
     remove_query(news, "In the town")
 
 
-def test_preview_names_the_sources_without_hits_and_counts_a_wider_near(
-    look: Look, news: Database
-) -> None:
+def test_preview_names_the_sources_without_hits_and_counts_a_wider_near(look, news):
     page = look("/queries/edit?days=365").page
     scope = query.Scope(since=TODAY - timedelta(days=364), until=TODAY)
     found = query.preview_query(news, "harbour NEAR/2 siemens", scope=scope)
@@ -213,7 +208,7 @@ def test_preview_names_the_sources_without_hits_and_counts_a_wider_near(
     expect(page.locator("#wider")).to_have_count(0)
 
 
-def test_source_is_written_as_the_form_shows_it(look: Look, news: Database) -> None:
+def test_source_is_written_as_the_form_shows_it(look, news):
     page = look("/queries/edit?days=365").page
     slug, name = next(iter(query.source_names(news).items()))
     hint = page.locator("#text-hint")
@@ -228,7 +223,7 @@ def test_source_is_written_as_the_form_shows_it(look: Look, news: Database) -> N
     expect(page.locator("#trial [role=alert]")).to_contain_text(f"did you mean {name} ({slug})")
 
 
-def test_keyboard_that_goes_on_while_the_trial_is_shown_is_not_called_back(look: Look) -> None:
+def test_keyboard_that_goes_on_while_the_trial_is_shown_is_not_called_back(look):
     page = look("/queries/edit").page
     page.get_by_label("Query", exact=True).focus()
     page.evaluate("""() => {
@@ -245,7 +240,7 @@ def test_keyboard_that_goes_on_while_the_trial_is_shown_is_not_called_back(look:
 
 @pytest.mark.parametrize("width", [320, 390, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_fit_and_are_accessible(look: Look, width: int, scheme: str) -> None:
+def test_pages_fit_and_are_accessible(look, width, scheme):
     for path in ("/queries", "/queries/edit?name=Harbour+trams", address(HOSTILE)):
         watched = look(path, width, color_scheme=scheme)
         assert watched.page.evaluate("document.documentElement.scrollWidth") <= width, path
@@ -253,7 +248,7 @@ def test_pages_fit_and_are_accessible(look: Look, width: int, scheme: str) -> No
 
 
 @pytest.mark.thorough
-def test_query_is_saved_by_keyboard_alone(look: Look, news: Database) -> None:
+def test_query_is_saved_by_keyboard_alone(look, news):
     page = look("/queries").page
     _press_tab_until(page, "New query")
     page.keyboard.press("Enter")

@@ -40,7 +40,7 @@ SHOTS = {
 }
 
 
-def test_docs_show_every_screenshot() -> None:
+def test_docs_show_every_screenshot():
     text = IMAGES.parent.joinpath("dashboard.md").read_text("utf-8")
     assert set(re.findall(r"img/dashboard-([\w-]+)\.png", text)) == SHOTS.keys()
     files = {file.name for file in IMAGES.glob("dashboard-*.png")}
@@ -49,7 +49,7 @@ def test_docs_show_every_screenshot() -> None:
 
 
 @pytest.mark.thorough
-def test_screenshots_can_be_made(tmp_path: Path) -> None:
+def test_screenshots_can_be_made(tmp_path):
     folder = Path(FOLDER).absolute() if FOLDER else tmp_path
     # The papers are all decent here, and there is a period before the last.
     with dashboard(tmp_path, days=75, hostile=False) as url, chromium() as browser:
@@ -60,7 +60,7 @@ def test_screenshots_can_be_made(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_picture_of_the_demo_can_be_made(tmp_path: Path) -> None:
+def test_picture_of_the_demo_can_be_made(tmp_path):
     demo = [sys.executable, "-m", "tests.site.demo", str(tmp_path)]
     subprocess.run(demo, cwd=PROJECT, check=True, capture_output=True)
     file = (Path(FOLDER).absolute() if FOLDER else tmp_path) / "demo-company.png"

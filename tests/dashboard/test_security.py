@@ -64,7 +64,7 @@ def seal_of(client: TestClient, path: str) -> str:
         ("[::1", 421),
     ],
 )
-def test_only_allowed_host_names_are_answered(opened: Open, host: str, code: int) -> None:
+def test_only_allowed_host_names_are_answered(opened, host, code):
     client = opened(hosts=frozenset({"news.desk.example"}))
     assert client.get("/", headers={"Host": host}).status_code == code
 
@@ -76,7 +76,7 @@ def test_only_allowed_host_names_are_answered(opened: Open, host: str, code: int
     "path",
     ["/", "/company/Nobody", "/static/app.js", "/api/facts", "/api/openapi.json", "/nowhere"],
 )
-def test_every_answer_has_the_security_headers(opened: Open, path: str) -> None:
+def test_every_answer_has_the_security_headers(opened, path):
     headers = opened().get(path).headers
     assert headers["Content-Security-Policy"] == POLICY
     assert headers["X-Content-Type-Options"] == "nosniff"
@@ -84,14 +84,14 @@ def test_every_answer_has_the_security_headers(opened: Open, path: str) -> None:
     assert headers["X-Frame-Options"] == "DENY"
 
 
-def test_content_policy_allows_nothing_inline_and_no_other_host() -> None:
+def test_content_policy_allows_nothing_inline_and_no_other_host():
     assert "unsafe" not in POLICY
     assert "http" not in POLICY
     assert "default-src 'self'" in POLICY
     assert "frame-ancestors 'none'" in POLICY
 
 
-def test_templates_have_no_inline_scripts_or_styles() -> None:
+def test_templates_have_no_inline_scripts_or_styles():
     folder = Path(access.__file__).parent.parent / "templates"
     texts = [file.read_text("utf-8") for file in folder.glob("*.html")]
     assert len(texts) > 8
@@ -107,7 +107,7 @@ def test_templates_have_no_inline_scripts_or_styles() -> None:
 # The token ---------------------------------------------------------------------------------------
 
 
-def test_request_without_token_gets_the_sign_in_form(opened: Open) -> None:
+def test_request_without_token_gets_the_sign_in_form(opened):
     client = opened(token=TOKEN)
     answer = client.get("/company/Nokia?days=7")
     assert answer.status_code == 303
@@ -118,17 +118,17 @@ def test_request_without_token_gets_the_sign_in_form(opened: Open) -> None:
 
 
 @pytest.mark.parametrize("given", ["Bearer wrong", "Bearer ", TOKEN, f"Basic {TOKEN}", ""])
-def test_api_refuses_a_wrong_token(opened: Open, given: str) -> None:
+def test_api_refuses_a_wrong_token(opened, given):
     client = opened(token=TOKEN)
     assert client.get("/api/facts", headers={"Authorization": given}).status_code == 401
 
 
-def test_api_accepts_the_token(opened: Open) -> None:
+def test_api_accepts_the_token(opened):
     headers = {"Authorization": f"Bearer {TOKEN}"}
     assert opened(token=TOKEN).get("/api/facts", headers=headers).status_code == 200
 
 
-def test_browser_signs_in_and_out(opened: Open) -> None:
+def test_browser_signs_in_and_out(opened):
     client = opened(token=TOKEN)
     form = {"token": TOKEN, "then": "/sources", "seal": seal_of(client, "/sign-in")}
     answer = client.post("/sign-in", data=form)
@@ -143,7 +143,7 @@ def test_browser_signs_in_and_out(opened: Open) -> None:
 
 
 @pytest.mark.parametrize("then", ["https://evil.example/", "//evil.example", "/\\evil", "/a\r\nb"])
-def test_signing_in_leads_to_no_other_site(opened: Open, then: str) -> None:
+def test_signing_in_leads_to_no_other_site(opened, then):
     client = opened(token=TOKEN)
     form = {"token": TOKEN, "then": then, "seal": seal_of(client, "/sign-in")}
     assert client.post("/sign-in", data=form).headers["Location"] == "/"
@@ -168,7 +168,7 @@ def form_of(client: TestClient) -> dict[str, str]:
     return {"name": "Harbour Bank", "mark": mark, "seal": seal_of(client, "/registry/edit")}
 
 
-def test_own_form_is_accepted(editor: TestClient, tmp_path: Path) -> None:
+def test_own_form_is_accepted(editor, tmp_path):
     headers = {"Origin": ORIGIN, "Sec-Fetch-Site": "same-origin"}
     answer = editor.post("/registry/save", data=form_of(editor), headers=headers)
     assert answer.status_code == 303
@@ -188,16 +188,12 @@ def test_own_form_is_accepted(editor: TestClient, tmp_path: Path) -> None:
     ],
     ids=["origin", "null", "no address", "empty", "cross-site", "same-site"],
 )
-def test_form_of_another_site_is_refused(
-    editor: TestClient, tmp_path: Path, path: str, headers: dict[str, str]
-) -> None:
+def test_form_of_another_site_is_refused(editor, tmp_path, path, headers):
     assert editor.post(path, data=form_of(editor), headers=headers).status_code == 403
     assert not saved(tmp_path)
 
 
-def test_form_without_the_seal_of_its_browser_is_refused(
-    editor: TestClient, tmp_path: Path
-) -> None:
+def test_form_without_the_seal_of_its_browser_is_refused(editor, tmp_path):
     form = form_of(editor)
     assert editor.post("/registry/save", data={**form, "seal": ""}).status_code == 403
     editor.cookies.clear()
@@ -205,13 +201,13 @@ def test_form_without_the_seal_of_its_browser_is_refused(
     assert not saved(tmp_path)
 
 
-def test_too_large_body_is_refused(editor: TestClient) -> None:
+def test_too_large_body_is_refused(editor):
     answer = editor.post("/registry/save", data={"name": "x" * MAX_BODY})
     assert answer.status_code == 413
 
 
 @pytest.mark.parametrize("length", ["9" * 5000, "0" * 5000 + "9" * 7, "-1", "1e3", "", "\xb2"])
-def test_invalid_content_length_is_refused(opened: Open, length: str) -> None:
+def test_invalid_content_length_is_refused(opened, length):
     answer = asked(opened().app, "GET", "/", [(b"content-length", length.encode("latin-1"))])
     assert answer == 413
 
@@ -288,13 +284,7 @@ def asked(
     ),
     seal=st.binary(max_size=40),
 )
-def test_no_header_crashes_the_application(
-    header_fuzzed: Callable[[str | None], tuple[ASGIApp, bytes, str]],
-    token: str | None,
-    headers: list[tuple[bytes, bytes]],
-    target: tuple[str, str],
-    seal: bytes,
-) -> None:
+def test_no_header_crashes_the_application(header_fuzzed, token, headers, target, seal):
     app, cookie, sealed = header_fuzzed(token)
     # Half of the forms bear a seal that holds: what is behind it must stand, too.
     good = len(seal) % 2 == 0
@@ -334,7 +324,7 @@ def header_fuzzed(
         client.close()
 
 
-def test_editor_needs_a_companies_file(opened: Open) -> None:
+def test_editor_needs_a_companies_file(opened):
     client = opened()
     assert "newscrawl serve --companies" in client.get("/registry").text
     assert client.get("/registry/edit").status_code == 404

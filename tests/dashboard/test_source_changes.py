@@ -63,14 +63,14 @@ def send(client: TestClient, path: str, **values: str) -> str:
     return client.post(path, data={"seal": seal, **values}).text
 
 
-def test_source_is_added_and_found_at_once(client: TestClient) -> None:
+def test_source_is_added_and_found_at_once(client):
     url = "https://courier.example/"
     page = send(client, "/sources/add", url=url, country="gb", language="en")
     assert "<strong>Added.</strong>" in page
     assert "Courier" in page.partition("<tbody>")[2]
 
 
-def test_refused_source_stays_in_the_form(client: TestClient) -> None:
+def test_refused_source_stays_in_the_form(client):
     page = send(client, "/sources/add", url="https://known.example/", country="gb")
     assert "it is registered already as 'known'.</p>" in unescape(page)
     assert "newscrawl sources show" not in page
@@ -82,15 +82,13 @@ def test_refused_source_stays_in_the_form(client: TestClient) -> None:
     }
 
 
-def test_source_is_tested(client: TestClient) -> None:
+def test_source_is_tested(client):
     page = send(client, "/sources/change", slug="ft", do="test")
     assert "<strong>Tested: stale.</strong> no new article" in page
     assert "No source" in send(client, "/sources/change", slug="nowhere", do="test")
 
 
-def test_paused_source_is_not_due_until_it_is_resumed(
-    client: TestClient, database: Database
-) -> None:
+def test_paused_source_is_not_due_until_it_is_resumed(client, database):
     assert [source.slug for source in due_sources(database, NOW, ["ft"])] == ["ft"]
     page = send(client, "/sources/change", slug="ft", do="pause")
     assert ">paused</span>" in page
@@ -104,7 +102,7 @@ def test_paused_source_is_not_due_until_it_is_resumed(
     assert [source.slug for source in due_sources(database, NOW, ["ft"])] == ["ft"]
 
 
-def test_faults_of_the_command_line_are_told(database: Database) -> None:
+def test_faults_of_the_command_line_are_told(database):
     with pytest.raises(SourceError, match="registered already"):
         add_site(database, "https://www.ft.com/", "", "")
     with pytest.raises(SourceError, match="no list of sources"):

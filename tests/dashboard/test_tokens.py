@@ -19,7 +19,7 @@ from urllib.parse import quote, urlsplit
 import httpx2
 import pytest
 from fastapi import FastAPI
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 from sqlalchemy import text
 from starlette.routing import Route
 from starlette.testclient import TestClient
@@ -40,7 +40,6 @@ from newscrawl.storage.tokens import (
     revoke_token,
 )
 from tests.browsers import Watched
-from tests.conftest import Newscrawl
 from tests.dashboards import ARTICLE_PAGE, ARTICLE_URL, NOW, explainer, fill_article, serving
 from tests.serving import asked, served
 from tests.versions import good, shell
@@ -140,7 +139,7 @@ def verdict(answer: Any) -> str:
 # Which database has the tokens makes no difference to a route; the next tests use both.
 @pytest.mark.parametrize("tables_url", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_route_asks_for_its_right(opened: Open, secrets: dict[Kind, str], kind: Kind) -> None:
+def test_every_route_asks_for_its_right(opened, secrets, kind):
     client = opened(secrets[kind], token=SHARED)
     app: Any = client.app
     routes = routes_of(app)
@@ -158,7 +157,7 @@ def test_every_route_asks_for_its_right(opened: Open, secrets: dict[Kind, str], 
         assert answer.status_code < 500, (method, path, answer.text)
 
 
-def test_no_route_is_missed(opened: Open) -> None:
+def test_no_route_is_missed(opened):
     app: Any = opened().app
     documented = {path for path, about in app.openapi()["paths"].items() if "get" in about}
     known = {path for _, path in routes_of(app)}
@@ -166,9 +165,7 @@ def test_no_route_is_missed(opened: Open) -> None:
     assert {method for method, _ in routes_of(app)} <= {"GET", "HEAD", "POST"}
 
 
-def test_first_token_closes_the_dashboard_and_revoking_it_does_not_open_it(
-    opened: Open, news: Database
-) -> None:
+def test_first_token_closes_the_dashboard_and_revoking_it_does_not_open_it(opened, news):
     client = opened()
     assert client.get("/").status_code == 200
     secret = add_token(news, "ann", "read")
@@ -183,9 +180,7 @@ def seal_of(client: TestClient, path: str = ARTICLE_PAGE) -> str:
     return client.get(path).text.split('name="seal" value="')[1].split('"')[0]
 
 
-def test_correction_carries_the_name_of_the_token(
-    opened: Open, secrets: dict[Kind, str], news: Database
-) -> None:
+def test_correction_carries_the_name_of_the_token(opened, secrets, news):
     client = opened(secrets["edit"])
     client.post(
         "/article/name", data={"seal": seal_of(client), "url": ARTICLE_URL, "name": "somebody"}
@@ -198,9 +193,7 @@ def test_correction_carries_the_name_of_the_token(
     assert "Your name" not in page
 
 
-def test_change_of_the_registry_carries_the_name_of_the_token(
-    opened: Open, secrets: dict[Kind, str], news: Database
-) -> None:
+def test_change_of_the_registry_carries_the_name_of_the_token(opened, secrets, news):
     client = opened(secrets["edit"])
     for path, fields in (
         ("/registry", {"name": "Harbour Bank"}),
@@ -218,9 +211,7 @@ def test_change_of_the_registry_carries_the_name_of_the_token(
     assert "saved by ben" in " ".join(client.get("/registry").text.split())
 
 
-def test_decision_on_the_quarantine_carries_the_name_of_the_token(
-    opened: Open, secrets: dict[Kind, str], news: Database
-) -> None:
+def test_decision_on_the_quarantine_carries_the_name_of_the_token(opened, secrets, news):
     run = news.start_run("ft")
     save_documents(news, [good(path="held"), shell(path="held")], run)
     (held,) = queries.quarantined(news)
@@ -231,7 +222,7 @@ def test_decision_on_the_quarantine_carries_the_name_of_the_token(
     assert "discarded by ben" in client.get("/quarantine").text
 
 
-def test_reader_sees_nothing_to_press(opened: Open, secrets: dict[Kind, str]) -> None:
+def test_reader_sees_nothing_to_press(opened, secrets):
     client = opened(secrets["read"])
     page = client.get(ARTICLE_PAGE).text
     assert "bid for the new line over the river" in page
@@ -241,9 +232,7 @@ def test_reader_sees_nothing_to_press(opened: Open, secrets: dict[Kind, str]) ->
     assert "Re-scan stored articles" not in registry
 
 
-def test_browser_signs_in_with_a_token_until_it_is_revoked(
-    opened: Open, secrets: dict[Kind, str], news: Database
-) -> None:
+def test_browser_signs_in_with_a_token_until_it_is_revoked(opened, secrets, news):
     client = opened()
     form = {"token": secrets["read"], "then": "/sources", "seal": seal_of(client, "/sign-in")}
     answer = client.post("/sign-in", data=form)
@@ -264,9 +253,7 @@ def signed_in(client: TestClient, secret: str) -> str:
 
 
 @pytest.mark.parametrize("kind", ["read", "edit", "shared"])
-def test_cookie_is_worth_nothing_after_its_session(
-    opened: Open, secrets: dict[Kind, str], kind: Kind
-) -> None:
+def test_cookie_is_worth_nothing_after_its_session(opened, secrets, kind):
     client = opened(token=SHARED)
     others: list[str] = [signed_in(client, secrets[kind])]
     client.cookies.delete(SESSION_COOKIE)
@@ -282,7 +269,7 @@ def test_cookie_is_worth_nothing_after_its_session(
     assert client.get("/").status_code == 200
 
 
-def test_signing_in_again_ends_the_session_before(opened: Open, secrets: dict[Kind, str]) -> None:
+def test_signing_in_again_ends_the_session_before(opened, secrets):
     client = opened()
     first = signed_in(client, secrets["read"])
     second = signed_in(client, secrets["edit"])
@@ -293,9 +280,7 @@ def test_signing_in_again_ends_the_session_before(opened: Open, secrets: dict[Ki
     assert first != second
 
 
-def test_session_ends_with_its_process_and_its_token(
-    opened: Open, secrets: dict[Kind, str], news: Database
-) -> None:
+def test_session_ends_with_its_process_and_its_token(opened, secrets, news):
     client = opened()
     cookie = signed_in(client, secrets["read"])
     restarted = opened()
@@ -306,7 +291,7 @@ def test_session_ends_with_its_process_and_its_token(
     assert client.get("/").status_code == 303
 
 
-def test_sessions_end_after_their_time_and_are_limited() -> None:
+def test_sessions_end_after_their_time_and_are_limited():
     now = [NOW]
     sessions = Sessions(lambda: now[0])
     first = sessions.begin("a")
@@ -321,9 +306,7 @@ def test_sessions_end_after_their_time_and_are_limited() -> None:
 
 
 @pytest.mark.parametrize("kind", ["wrong", "revoked", "none"])
-def test_invalid_token_signs_nobody_in(
-    opened: Open, secrets: dict[Kind, str], kind: Kind, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_invalid_token_signs_nobody_in(opened, secrets, kind, monkeypatch):
     monkeypatch.setattr(access, "WRONG_PAUSE", 0.0)
     client = opened()
     form = {"token": secrets[kind], "seal": seal_of(client, "/sign-in")}
@@ -332,7 +315,7 @@ def test_invalid_token_signs_nobody_in(
     assert client.get("/").status_code == 303
 
 
-def test_database_holds_no_secret(news: Database) -> None:
+def test_database_holds_no_secret(news):
     secret = add_token(news, "ann", "edit")
     with news.reading() as session:
         stored = str(session.connection().exec_driver_sql("SELECT * FROM tokens").all())
@@ -344,9 +327,7 @@ def test_database_holds_no_secret(news: Database) -> None:
         add_token(news, "ann", "read")
 
 
-def test_what_the_database_holds_opens_nothing(
-    opened: Open, secrets: dict[Kind, str], news: Database
-) -> None:
+def test_what_the_database_holds_opens_nothing(opened, secrets, news):
     with news.reading() as session:
         rows = session.connection().exec_driver_sql("SELECT * FROM tokens").all()
     client = opened(token=SHARED)
@@ -377,9 +358,7 @@ PROXY = (ip_network("10.0.0.7"),)
         ("127.0.0.1", ["ann@example.org"], {"*"}, "nobody"),
     ],
 )
-def test_only_the_proxy_may_name_users(
-    opened: Open, news: Database, address: str, users: list[str], editors: set[str], expected: str
-) -> None:
+def test_only_the_proxy_may_name_users(opened, news, address, users, editors, expected):
     client = opened(address=address, proxies=PROXY, editors=frozenset(editors))
     headers = [("X-Forwarded-User", user) for user in users]
     read = client.get("/", headers=headers)
@@ -391,9 +370,7 @@ def test_only_the_proxy_may_name_users(
     )
 
 
-def test_other_addresses_need_a_token_beside_the_proxy(
-    opened: Open, secrets: dict[Kind, str]
-) -> None:
+def test_other_addresses_need_a_token_beside_the_proxy(opened, secrets):
     client = opened(secrets["read"], proxies=PROXY, editors=frozenset({"*"}))
     headers = {"X-Forwarded-User": "root"}
     assert client.get("/", headers=headers).status_code == 200
@@ -461,7 +438,7 @@ def behind_nginx(front: str, name: str) -> httpx2.Client:
 
 @pytest.mark.thorough
 @pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
-def test_example_of_the_docs_works_behind_nginx(tmp_path: Path, companies: Path) -> None:
+def test_example_of_the_docs_works_behind_nginx(tmp_path, companies):
     with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
         fill_article(database, companies)
     settings = {"NEWSCRAWL_SERVE_PROXY": "127.0.0.1", "NEWSCRAWL_SERVE_EDITORS": "ann@example.org"}
@@ -495,9 +472,7 @@ def test_example_of_the_docs_works_behind_nginx(tmp_path: Path, companies: Path)
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
-def test_signing_in_by_keyboard(
-    tmp_path: Path, companies: Path, browser: Browser, width: int, scheme: Literal["light", "dark"]
-) -> None:
+def test_signing_in_by_keyboard(tmp_path, companies, browser, width, scheme):
     url = f"sqlite:///{tmp_path}/news.sqlite"
     with open_database(url) as database:
         fill_article(database, companies)
@@ -520,7 +495,7 @@ def test_signing_in_by_keyboard(
         context.close()
 
 
-def test_tokens_are_made_listed_and_revoked(newscrawl: Newscrawl) -> None:
+def test_tokens_are_made_listed_and_revoked(newscrawl):
     open_database("sqlite:///newscrawl.sqlite").close()
     assert "No tokens" in newscrawl("tokens", "list").err
     made = newscrawl("tokens", "add", "ann", "--right", "edit")
@@ -542,7 +517,7 @@ def test_tokens_are_made_listed_and_revoked(newscrawl: Newscrawl) -> None:
 
 
 @pytest.mark.thorough
-def test_tokens_are_enough_to_give_other_machines_access(tmp_path: Path) -> None:
+def test_tokens_are_enough_to_give_other_machines_access(tmp_path):
     with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
         secret = add_token(database, "ann", "read")
     with served(tmp_path, "--host", "0.0.0.0") as url:  # noqa: S104

@@ -12,15 +12,12 @@ import pytest
 from openpyxl import load_workbook
 from starlette.testclient import TestClient
 
-from newscrawl.storage import Database
 from newscrawl.storage.scope import days as days_between
 from tests.dashboards import TODAY, save_past as save
 from tests.worlds import body, headline
 
 
-def test_days_before_the_first_crawl_differ_from_missed_days(
-    client: TestClient, database: Database
-) -> None:
+def test_days_before_the_first_crawl_differ_from_missed_days(client, database):
     save(database, 0, headline("Siemens"))
     since = TODAY - timedelta(days=29)
     young = client.get(f"/company/Siemens?since={since}").text
@@ -53,7 +50,7 @@ def linked_csv(client: TestClient, path: str) -> list[list[str]]:
     return read_csv(client, unescape(link[1]))
 
 
-def test_each_part_of_a_company_can_be_downloaded(client: TestClient, database: Database) -> None:
+def test_each_part_of_a_company_can_be_downloaded(client, database):
     save(database, 0, headline("Nestlé"))
     page = client.get("/company/Nestl%C3%A9?days=1").text
     links = re.findall(r'href="([^"]+)" download><span class="hidden">By (\w+): </span>CSV', page)
@@ -61,7 +58,7 @@ def test_each_part_of_a_company_can_be_downloaded(client: TestClient, database: 
     assert parts == {"source": ["ft"], "language": ["en"], "country": ["gb"]}
 
 
-def test_numbers_of_a_chart_can_be_downloaded(client: TestClient, database: Database) -> None:
+def test_numbers_of_a_chart_can_be_downloaded(client, database):
     save(database, 2, headline("Nestlé"), body("Nestlé"))
     save(database, 0, headline("Nestlé"))
     assert linked_csv(client, "/company/Nestl%C3%A9?days=3&count=mentions") == [
@@ -73,9 +70,7 @@ def test_numbers_of_a_chart_can_be_downloaded(client: TestClient, database: Data
 
 
 @pytest.mark.parametrize("path", ["/company/Siemens?", "/compare?company=Siemens&company=Bosch&"])
-def test_periods_that_are_not_whole_are_marked(
-    client: TestClient, database: Database, path: str
-) -> None:
+def test_periods_that_are_not_whole_are_marked(client, database, path):
     monday = TODAY - timedelta(days=TODAY.weekday() + 21)
     for each in days_between(monday, TODAY):
         save(database, (TODAY - each).days, headline("Siemens"), body("Bosch", 8))
@@ -94,9 +89,7 @@ def test_periods_that_are_not_whole_are_marked(
 
 
 @pytest.mark.parametrize("path", ["/company/Siemens?", "/compare?company=Siemens&company=Bosch&"])
-def test_days_on_which_not_all_sources_were_read_are_marked(
-    client: TestClient, database: Database, path: str
-) -> None:
+def test_days_on_which_not_all_sources_were_read_are_marked(client, database, path):
     for back in range(4):
         save(database, back, headline("Siemens"), body("Bosch", 8))
         if back != 2:
@@ -110,7 +103,7 @@ def test_days_on_which_not_all_sources_were_read_are_marked(
     assert "Some sources missing" in text
 
 
-def test_whole_ranking_can_be_downloaded(client: TestClient, database: Database) -> None:
+def test_whole_ranking_can_be_downloaded(client, database):
     save(database, 0, *(headline(f"Company {number}") for number in range(30)), headline("=1+1"))
     found = linked_csv(client, "/?days=7")
     assert found[0] == ["company", "articles", "before", "change", "chance", "headline", "body"]
@@ -125,9 +118,7 @@ ARTICLE = ["headline", "source", "date", "address", "sentence", "language", "acc
     "path",
     ["/proof?counted=articles&company=Siemens", "/proof?counted=articles", "/search?q=siemens"],
 )
-def test_articles_of_a_list_are_saved_with_their_sentences(
-    client: TestClient, database: Database, path: str
-) -> None:
+def test_articles_of_a_list_are_saved_with_their_sentences(client, database, path):
     save(database, 1, headline("Siemens"), body("Siemens"))
     save(database, 0, body("Siemens"), source="zeit")
     links = re.findall(r'<a href="([^"]+)" download>', client.get(path).text)
@@ -148,9 +139,7 @@ def test_articles_of_a_list_are_saved_with_their_sentences(
     "path",
     ["/company/Siemens?", "/compare?company=Siemens&company=Bosch&", "/report?company=Siemens&"],
 )
-def test_workbook_has_a_sheet_of_articles(
-    client: TestClient, database: Database, path: str
-) -> None:
+def test_workbook_has_a_sheet_of_articles(client, database, path):
     save(database, 0, body("Siemens"), body("Bosch", 8))
     answer = client.get(f"{path}days=7&format=xlsx")
     sheet = load_workbook(BytesIO(answer.content))["Articles"]
@@ -160,9 +149,7 @@ def test_workbook_has_a_sheet_of_articles(
     assert first[5]
 
 
-def test_articles_of_the_last_month_are_two_clicks_away(
-    client: TestClient, database: Database
-) -> None:
+def test_articles_of_the_last_month_are_two_clicks_away(client, database):
     last = TODAY.replace(day=1) - timedelta(days=1)
     save(database, (TODAY - last).days, headline("Siemens"))
     save(database, 0, headline("Siemens"))
@@ -191,9 +178,7 @@ def test_articles_of_the_last_month_are_two_clicks_away(
         ),
     ],
 )
-def test_tables_beside_a_chart_are_saved(
-    client: TestClient, database: Database, path: str, text: str, rows: list[list[str]]
-) -> None:
+def test_tables_beside_a_chart_are_saved(client, database, path, text, rows):
     save(database, 0, body("Siemens"), body("Bosch", 8))
     save(database, 1, body("Siemens"))
     menu = re.search(rf"<b>{text}</b>.*?</p>", client.get(path).text)
@@ -204,9 +189,7 @@ def test_tables_beside_a_chart_are_saved(
     ] == rows
 
 
-def test_shares_of_voice_are_saved_with_those_before(
-    client: TestClient, database: Database
-) -> None:
+def test_shares_of_voice_are_saved_with_those_before(client, database):
     for back in range(24):
         save(database, back, body("Siemens"))
         if back < 18:
@@ -221,7 +204,7 @@ def test_shares_of_voice_are_saved_with_those_before(
     assert read_csv(client, f"/compare?company=Siemens&{shares}") == rows[:1]
 
 
-def test_periods_of_a_workbook_are_dates(client: TestClient, database: Database) -> None:
+def test_periods_of_a_workbook_are_dates(client, database):
     save(database, 0, headline("Siemens"))
     for step in ("day", "week", "month"):
         answer = client.get(f"/company/Siemens?days=7&by={step}&format=xlsx")
@@ -230,7 +213,7 @@ def test_periods_of_a_workbook_are_dates(client: TestClient, database: Database)
         assert sheet.column_dimensions["A"].width < 20
 
 
-def test_chart_is_saved_as_a_picture(client: TestClient, database: Database) -> None:
+def test_chart_is_saved_as_a_picture(client, database):
     save(database, 0, headline("Siemens"), body("<b>Bosch", 8))
     for path in ("/company/Siemens?days=7", "/compare?company=Siemens&company=%3Cb%3EBosch"):
         answer = client.get(f"{path}&format=svg")
@@ -248,9 +231,7 @@ def test_chart_is_saved_as_a_picture(client: TestClient, database: Database) -> 
         ("/registry/suggestions", "sentence"),
     ],
 )
-def test_tables_of_pages_without_a_chart_are_saved(
-    client: TestClient, database: Database, path: str, column: str
-) -> None:
+def test_tables_of_pages_without_a_chart_are_saved(client, database, path, column):
     save(database, 0, headline("Siemens"))
     rows = read_csv(client, f"{path}?format=csv")
     assert column in rows[0]

@@ -51,7 +51,7 @@ def dashboard(
         yield Served(base, tmp_path)
 
 
-def test_other_pages_answer_while_a_page_is_explained(dashboard: Served) -> None:
+def test_other_pages_answer_while_a_page_is_explained(dashboard):
     number = 1 + MAX_WAITING + 1
     with ThreadPoolExecutor(number) as readers:
         try:
@@ -81,8 +81,8 @@ def test_other_pages_answer_while_a_page_is_explained(dashboard: Served) -> None
     ids=["time", "memory"],
 )
 def test_explanation_over_its_limits_is_ended_and_the_next_one_works(
-    archive: Path, monkeypatch: pytest.MonkeyPatch, work: object, fault: str
-) -> None:
+    archive, monkeypatch, work, fault
+):
     monkeypatch.setattr(explanations, "MAX_WAITING", 0)
     explain = Explainer(archive, Limits(seconds=5, megabytes=1024, clock_seconds=300))
     with monkeypatch.context() as patch:

@@ -13,7 +13,6 @@ from newscrawl.answers.proof import evidence_text
 from newscrawl.dashboard import create_app
 from newscrawl.dashboard.explanations import UnexplainedError
 from newscrawl.extraction.explain_page import AskedSentence
-from newscrawl.storage import Database
 from newscrawl.storage.saved_queries import add_query, count_history
 from tests.dashboards import NOW, config_of, save_past as save
 from tests.worlds import body, document, headline, register, save_document
@@ -24,7 +23,7 @@ TABLE = DOCUMENT.read_text("utf-8").partition("| rule | support |")[2].partition
 RULES = ["name", "inflection", *re.findall(r"^\| `([a-z ]+)` \|", TABLE, re.MULTILINE)]
 
 
-def test_search_leads_to_companies_of_this_name(client: TestClient, database: Database) -> None:
+def test_search_leads_to_companies_of_this_name(client, database):
     save(database, 0, headline("Siemens"), body("Siemens Energy", 8))
     save(database, 0, headline("Volkswagen"))
     for words in ("siemens", "Siem"):
@@ -36,9 +35,7 @@ def test_search_leads_to_companies_of_this_name(client: TestClient, database: Da
         assert 'id="companies"' not in client.get("/search", params={"q": words}).text
 
 
-def test_search_says_that_words_are_found_as_they_are_written(
-    client: TestClient, database: Database
-) -> None:
+def test_search_says_that_words_are_found_as_they_are_written(client, database):
     save(database, 0, headline("Siemens"))
     hint = "No plurals or other endings"
     for words, says in (("council", True), ("councils", True), ("council*", False)):
@@ -61,9 +58,7 @@ def test_search_says_that_words_are_found_as_they_are_written(
 @pytest.mark.parametrize(
     "path", ["/", "/search", "/compare", "/sources", "/company/Siemens", "/queries"]
 )
-def test_fault_of_a_filter_keeps_the_others_in_their_form(
-    client: TestClient, database: Database, path: str, fault: str, says: str
-) -> None:
+def test_fault_of_a_filter_keeps_the_others_in_their_form(client, database, path, fault, says):
     save(database, 0, headline("Siemens"))
     answer = client.get(f"{path}?source=ft&count=mentions&company=A%26B&{fault}&company=C")
     assert answer.status_code == 422
@@ -100,9 +95,7 @@ def test_fault_of_a_filter_keeps_the_others_in_their_form(
         ("/report?company=Siemens&days=x", "days &#39;x&#39;", "without it", "/report?"),
     ],
 )
-def test_fault_leads_back_with_the_filters(
-    client: TestClient, database: Database, path: str, says: str, button: str, leads: str
-) -> None:
+def test_fault_leads_back_with_the_filters(client, database, path, says, button, leads):
     save(database, 0, headline("Siemens"))
     answer = client.get(f"{path}&source=ft")
     assert answer.status_code in {404, 422}
@@ -115,9 +108,7 @@ def test_fault_leads_back_with_the_filters(
         assert 'class="filters" action="/company/Siemens"' in answer.text
 
 
-def test_company_without_mentioned_subsidiaries_has_no_switch(
-    client: TestClient, database: Database
-) -> None:
+def test_company_without_mentioned_subsidiaries_has_no_switch(client, database):
     save(database, 0, headline("Siemens"))
     for query in ("", "?subsidiaries=included"):
         page = client.get(f"/company/Siemens{query}").text
@@ -129,7 +120,7 @@ def test_company_without_mentioned_subsidiaries_has_no_switch(
     assert "Companies alone" not in client.get(compared).text
 
 
-def test_every_copy_of_a_story_is_listed(client: TestClient, database: Database) -> None:
+def test_every_copy_of_a_story_is_listed(client, database):
     run = register(database)
     text = " ".join(f"word{number}" for number in range(80))
     for number in range(15):
@@ -140,7 +131,7 @@ def test_every_copy_of_a_story_is_listed(client: TestClient, database: Database)
     assert "<summary>2 more</summary>" in copies
 
 
-def test_only_pages_of_stored_articles_are_explained(file: Path, database: Database) -> None:
+def test_only_pages_of_stored_articles_are_explained(file, database):
     asked: list[tuple[str, ...]] = []
 
     def explain(urls: list[str], fetch_anew: bool) -> None:
@@ -154,9 +145,7 @@ def test_only_pages_of_stored_articles_are_explained(file: Path, database: Datab
         assert asked == []
 
 
-def test_hit_in_a_teaser_leads_to_the_reason_why_it_is_not_counted(
-    file: Path, database: Database
-) -> None:
+def test_hit_in_a_teaser_leads_to_the_reason_why_it_is_not_counted(file, database):
     found: list[AskedSentence] = []
 
     def explain(_: list[str], fetch_anew: bool, asked: AskedSentence) -> Markup:
@@ -179,9 +168,7 @@ def test_hit_in_a_teaser_leads_to_the_reason_why_it_is_not_counted(
     assert not asked.finds("More news: a mill is sold")
 
 
-def test_without_an_archive_a_mention_is_explained_from_the_database(
-    file: Path, database: Database
-) -> None:
+def test_without_an_archive_a_mention_is_explained_from_the_database(file, database):
     save(database, 0, replace(headline("Siemens"), score=0.98))
     app = create_app(config_of(file))
     with TestClient(app, base_url="http://localhost") as client:
@@ -196,9 +183,7 @@ def test_without_an_archive_a_mention_is_explained_from_the_database(
     assert "Back to the article" in answer.text
 
 
-def test_every_count_has_a_reason_without_a_kept_page(
-    client: TestClient, database: Database
-) -> None:
+def test_every_count_has_a_reason_without_a_kept_page(client, database):
     save(database, 0, replace(headline("Siemens"), score=0.98))
     add_query(database, "days", "day", "ann")
     count_history(database, "days")
@@ -217,13 +202,13 @@ def test_every_count_has_a_reason_without_a_kept_page(
     assert "No company is counted in this article." in page
 
 
-def test_article_stored_without_versions_says_so(client: TestClient, database: Database) -> None:
+def test_article_stored_without_versions_says_so(client, database):
     save(database, 0, headline("Siemens"))
     page = client.get("/article?url=https://ft.example/0-1-Siemens").text
     assert "a version of newscrawl that is not known" in page
 
 
-def test_explanation_has_every_sentence_with_a_mention_once(file: Path, database: Database) -> None:
+def test_explanation_has_every_sentence_with_a_mention_once(file, database):
     text = "Siemens and Alstom bid. Nobody asked Bosch. It rained."
     mentions = [headline("Siemens"), body("Siemens"), body("Alstom", 12), body("Bosch", 37)]
     page = document(title="Siemens bids", text=text, mentions=mentions, published=NOW)
@@ -250,7 +235,7 @@ def test_explanation_has_every_sentence_with_a_mention_once(file: Path, database
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_every_rule_is_said_in_words(rule: str) -> None:
+def test_every_rule_is_said_in_words(rule):
     words = evidence_text(replace(body("Siemens"), rule=rule, score=0.5))
     assert not words.startswith(f"{rule};")
     assert words.endswith("; uncertain (0.50)")

@@ -4,7 +4,6 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from shutil import copyfile
 
 import pytest
@@ -12,7 +11,7 @@ from starlette.testclient import TestClient
 
 from newscrawl.dashboard import Config, create_app
 from newscrawl.dashboard.security import POLICY
-from newscrawl.storage import Database, open_database
+from newscrawl.storage import open_database
 from tests.dashboards import TODAY, config_of, save_past as save
 from tests.worlds import body, headline
 
@@ -33,7 +32,7 @@ from tests.worlds import body, headline
         ("/article/explanation?url=https://nowhere.example/", 404),
     ],
 )
-def test_wrong_address_is_answered_with_advice(client: TestClient, path: str, code: int) -> None:
+def test_wrong_address_is_answered_with_advice(client, path, code):
     answer = client.get(path)
     assert answer.status_code == code
     assert answer.headers["Content-Type"].startswith("text/html")
@@ -49,18 +48,14 @@ def test_wrong_address_is_answered_with_advice(client: TestClient, path: str, co
         ("/company/Zzyzx", "was ever mentioned in this database.</p>"),
     ],
 )
-def test_missing_page_is_answered_with_advice(
-    client: TestClient, database: Database, path: str, says: str
-) -> None:
+def test_missing_page_is_answered_with_advice(client, database, path, says):
     save(database, 0, headline("Siemens"))
     answer = client.get(path)
     assert answer.status_code == 404
     assert says in answer.text
 
 
-def test_registered_company_without_articles_has_a_page(
-    client: TestClient, database: Database
-) -> None:
+def test_registered_company_without_articles_has_a_page(client, database):
     save(database, 3, headline("Siemens"))
     page = client.get("/company/Boeing").text
     since = TODAY - timedelta(days=3)
@@ -69,9 +64,7 @@ def test_registered_company_without_articles_has_a_page(
     assert client.get("/proof?company=Boeing&counted=articles").status_code == 200
 
 
-def test_unexpected_error_reveals_nothing(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unexpected_error_reveals_nothing(client, monkeypatch):
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("secret of the inside")
 
@@ -85,7 +78,7 @@ def test_unexpected_error_reveals_nothing(
 # A database that comes and goes ------------------------------------------------------------------
 
 
-def test_missing_database_is_reported_and_found_again(client: TestClient, file: Path) -> None:
+def test_missing_database_is_reported_and_found_again(client, file):
     assert client.get("/").status_code == 200
     away = file.rename(file.with_name("away.sqlite"))
     gone = client.get("/sources")
@@ -98,9 +91,7 @@ def test_missing_database_is_reported_and_found_again(client: TestClient, file: 
     assert client.get("/sources").status_code == 200
 
 
-def test_replaced_database_file_is_read(
-    client: TestClient, file: Path, sqlite_template: Path
-) -> None:
+def test_replaced_database_file_is_read(client, file, sqlite_template):
     assert "Siemens" not in client.get("/").text
     other = copyfile(sqlite_template, file.with_name("other.sqlite"))
     with open_database(f"sqlite:///{other}") as database:
@@ -111,7 +102,7 @@ def test_replaced_database_file_is_read(
     assert "Siemens" in client.get("/").text
 
 
-def test_locked_database_is_reported_and_read_again_when_it_is_free(file: Path) -> None:
+def test_locked_database_is_reported_and_read_again_when_it_is_free(file):
     config = config_of(file)
     app = create_app(replace(config, database_url=f"{config.database_url}?timeout=0.1"))
     with (
@@ -130,7 +121,7 @@ def test_locked_database_is_reported_and_read_again_when_it_is_free(file: Path) 
         assert client.get("/").status_code == 200
 
 
-def test_older_schema_is_reported_with_the_upgrade_command(client: TestClient, file: Path) -> None:
+def test_older_schema_is_reported_with_the_upgrade_command(client, file):
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("UPDATE alembic_version SET version_num = '0031'")
     answer = client.get("/")
@@ -141,7 +132,7 @@ def test_older_schema_is_reported_with_the_upgrade_command(client: TestClient, f
 # Both kinds of database -----------------------------------------------------------------------
 
 
-def test_every_page_works_on_both_kinds_of_database(database_url: str, tmp_path: Path) -> None:
+def test_every_page_works_on_both_kinds_of_database(database_url, tmp_path):
     with open_database(database_url) as database:
         save(database, 1, headline("Siemens"), body("Bosch", 8))
     config = Config(database_url=database_url, companies=tmp_path / "mine.toml")

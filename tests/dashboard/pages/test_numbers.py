@@ -14,7 +14,7 @@ from newscrawl.answers.chart import MAX_PARTS
 from newscrawl.dashboard.pages.registry import folded
 from newscrawl.monitoring import alerts
 from newscrawl.monitoring.alerts import HIGHER, MIN_READ, SAME_BURST
-from newscrawl.storage import Database, queries
+from newscrawl.storage import queries
 from newscrawl.storage.company_alerts import CompanyAlert, record_alerts, watch_company
 from newscrawl.storage.models import Coverage, WatchedCompany
 from newscrawl.storage.saved_queries import add_query, count_history
@@ -29,7 +29,7 @@ def row_of_siemens(client: TestClient, *, days: int) -> str:
     return page.split('href="/company/Siemens')[1].split("</tr>")[0]
 
 
-def test_stories_are_counted_in_a_tile(database: Database, client: TestClient) -> None:
+def test_stories_are_counted_in_a_tile(database, client):
     for back in (0, 1):
         save(database, back, headline("Siemens"))
     number = len(queries.stories(database, company="Siemens"))
@@ -41,9 +41,7 @@ def test_stories_are_counted_in_a_tile(database: Database, client: TestClient) -
     assert f"<dt>{name}</dt>" not in client.get("/company/Siemens").text
 
 
-def test_chart_says_how_many_sources_it_does_not_draw(
-    database: Database, client: TestClient
-) -> None:
+def test_chart_says_how_many_sources_it_does_not_draw(database, client):
     for number in range(MAX_PARTS + 2):
         save(database, 1, headline("Siemens"), source=f"paper-{number}")
     address = "/company/Siemens?split=source"
@@ -51,15 +49,13 @@ def test_chart_says_how_many_sources_it_does_not_draw(
     assert "more are not." not in client.get(address).text
 
 
-def test_empty_database_shows_what_to_do(client: TestClient) -> None:
+def test_empty_database_shows_what_to_do(client):
     answer = client.get("/")
     assert answer.status_code == 200
     assert "scrapy crawl ft" in answer.text
 
 
-def test_period_before_the_first_crawl_leads_to_the_days_from_it_on(
-    client: TestClient, database: Database
-) -> None:
+def test_period_before_the_first_crawl_leads_to_the_days_from_it_on(client, database):
     save(database, 40, headline("Siemens"))
     until = TODAY - timedelta(days=60)
     page = client.get(f"/?since={until}&until={until}&order=change").text
@@ -69,7 +65,7 @@ def test_period_before_the_first_crawl_leads_to_the_days_from_it_on(
     assert '<a href="/company/Siemens' in client.get(unescape(address)).text
 
 
-def test_overview_compares_with_the_period_before(client: TestClient, database: Database) -> None:
+def test_overview_compares_with_the_period_before(client, database):
     for back in (0, 1, 2, 8):
         save(database, back, headline("Siemens"))
     row = row_of_siemens(client, days=7)
@@ -78,9 +74,7 @@ def test_overview_compares_with_the_period_before(client: TestClient, database: 
     assert "200%" not in row
 
 
-def test_change_of_larger_numbers_is_in_percent_of_the_share(
-    client: TestClient, database: Database
-) -> None:
+def test_change_of_larger_numbers_is_in_percent_of_the_share(client, database):
     for back in range(60):
         save(database, back, headline("Shell"))
     for back in (*range(20), *range(30, 40)):
@@ -91,9 +85,7 @@ def test_change_of_larger_numbers_is_in_percent_of_the_share(
     assert "</span> 60%</span>" in row
 
 
-def test_number_that_rises_while_its_share_falls_is_drawn_as_a_fall(
-    client: TestClient, database: Database
-) -> None:
+def test_number_that_rises_while_its_share_falls_is_drawn_as_a_fall(client, database):
     for name in ("Shell", "Nokia", "Bosch"):
         for back in range(30):
             save(database, back, headline(name))
@@ -105,9 +97,7 @@ def test_number_that_rises_while_its_share_falls_is_drawn_as_a_fall(
     assert "clear</span>" in client.get("/company/Siemens?days=30").text
 
 
-def test_companies_that_fell_silent_are_listed_with_what_they_had(
-    database: Database, client: TestClient
-) -> None:
+def test_companies_that_fell_silent_are_listed_with_what_they_had(database, client):
     mentions = {"Siemens": (8, 1), "Bosch": (2, 0), "Airbus": (1, 6)}
     for name, (before, now) in mentions.items():
         for number in range(before + now):
@@ -134,9 +124,7 @@ def test_companies_that_fell_silent_are_listed_with_what_they_had(
     assert "<p>No company fell to none.</p>" in client.get("/?days=7&order=fewer").text
 
 
-def test_sources_that_name_a_company_for_the_first_time_are_named(
-    database: Database, client: TestClient
-) -> None:
+def test_sources_that_name_a_company_for_the_first_time_are_named(database, client):
     for source, backs in {"old": (20, 2), "new": (2, 1), "unread": (1,)}.items():
         for back in backs:
             save(database, back, body("Siemens"), source=source)
@@ -156,7 +144,7 @@ def test_sources_that_name_a_company_for_the_first_time_are_named(
     assert 'id="new-sources"' not in client.get("/company/Siemens?days=30").text
 
 
-def test_shares_are_compared_with_those_before(database: Database, client: TestClient) -> None:
+def test_shares_are_compared_with_those_before(database, client):
     for name, backs in {"Siemens": (8, 9, 10, 1), "Bosch": (8, 1, 2)}.items():
         for back in backs:
             save(database, back, body(name))
@@ -168,9 +156,7 @@ def test_shares_are_compared_with_those_before(database: Database, client: TestC
     assert "3 articles name Siemens" in client.get(unescape(proof)).text
 
 
-def test_period_of_the_first_weeks_begins_with_the_first_crawl(
-    client: TestClient, database: Database
-) -> None:
+def test_period_of_the_first_weeks_begins_with_the_first_crawl(client, database):
     for back in (0, 4):
         save(database, back, headline("Siemens"), body("Bosch", 8))
     first = (TODAY - timedelta(days=4)).strftime("%b %Y")
@@ -185,9 +171,7 @@ def test_period_of_the_first_weeks_begins_with_the_first_crawl(
         assert "can't be compared" not in content
 
 
-def test_articles_listed_at_the_first_crawl_count_but_are_no_period_before(
-    client: TestClient, database: Database
-) -> None:
+def test_articles_listed_at_the_first_crawl_count_but_are_no_period_before(client, database):
     """A first crawl finds articles of days that nobody read: these are no days to compare with."""
     for back, companies in ((2, ("Siemens", "Bosch")), (1, ("Siemens",)), (0, ("Siemens",))):
         save(database, back, *(body(name) for name in companies))
@@ -215,15 +199,13 @@ def test_articles_listed_at_the_first_crawl_count_but_are_no_period_before(
             assert "No article was read on" not in content  # one was, later on
 
 
-def test_no_company_falls_silent_where_nothing_was_read_before(
-    database: Database, client: TestClient
-) -> None:
+def test_no_company_falls_silent_where_nothing_was_read_before(database, client):
     save(database, 1, body("Siemens"))
     page = client.get("/?days=7&order=fewer").text
     assert "No article was read before: there is nothing to compare." in page
 
 
-def test_gap_without_a_shorter_period_has_no_link(client: TestClient, database: Database) -> None:
+def test_gap_without_a_shorter_period_has_no_link(client, database):
     for back in (0, 100):
         save(database, back, body("Siemens"), body("Bosch"))
     for path in ("/company/Siemens?days=30", "/compare?days=30&company=Siemens&company=Bosch"):
@@ -233,7 +215,7 @@ def test_gap_without_a_shorter_period_has_no_link(client: TestClient, database: 
         )
 
 
-def test_gap_of_a_saved_query_is_named_apart(client: TestClient, database: Database) -> None:
+def test_gap_of_a_saved_query_is_named_apart(client, database):
     for back in range(20):
         save(database, back, body("Siemens"), source="ft" if back > 4 else "new")
     add_query(database, "new paper", "Siemens source:new", "ann")
@@ -246,9 +228,7 @@ def test_gap_of_a_saved_query_is_named_apart(client: TestClient, database: Datab
     assert "days=2" in link
 
 
-def test_days_before_that_were_not_read_are_named_beside_the_change(
-    client: TestClient, database: Database
-) -> None:
+def test_days_before_that_were_not_read_are_named_beside_the_change(client, database):
     save(database, 0, headline("Siemens"))
     save(database, 8, headline("Siemens"))
     advice = "Compare shares, not numbers"
@@ -264,9 +244,7 @@ def test_days_before_that_were_not_read_are_named_beside_the_change(
     ],
     ids=["few more", "far fewer"],
 )
-def test_change_that_may_be_chance_is_grey(
-    client: TestClient, database: Database, now: int, before: int, colour: str, chance: str
-) -> None:
+def test_change_that_may_be_chance_is_grey(client, database, now, before, colour, chance):
     for back in range(60):
         save(database, back, headline("Shell"))
     for back in (*range(now), *range(30, 30 + before)):
@@ -278,9 +256,7 @@ def test_change_that_may_be_chance_is_grey(
     assert ("No clear change." in ordered) == (colour == "even")
 
 
-def test_company_without_articles_in_both_periods_is_not_compared(
-    client: TestClient, database: Database
-) -> None:
+def test_company_without_articles_in_both_periods_is_not_compared(client, database):
     save(database, 60, headline("Siemens"))
     for back in (0, 40):
         save(database, back, headline("Shell"))
@@ -290,9 +266,7 @@ def test_company_without_articles_in_both_periods_is_not_compared(
         assert ">may be chance<" not in page.partition("Shell</a>")[0]
 
 
-def test_grey_change_of_share_is_named_where_numbers_are_equal(
-    client: TestClient, database: Database
-) -> None:
+def test_grey_change_of_share_is_named_where_numbers_are_equal(client, database):
     for back in (*range(20), *range(30, 60)):
         save(database, back, headline("Shell"))
     for back in (*range(10), *range(30, 40)):
@@ -302,9 +276,7 @@ def test_grey_change_of_share_is_named_where_numbers_are_equal(
     assert "may be chance</span>" in row
 
 
-def test_company_page_names_the_days_with_most_articles(
-    client: TestClient, database: Database
-) -> None:
+def test_company_page_names_the_days_with_most_articles(client, database):
     for back in (5, 3, 2):
         save(database, back, body("Siemens"))
     for back in (3, 2):
@@ -319,9 +291,7 @@ def test_company_page_names_the_days_with_most_articles(
     assert "2 articles name Siemens" in client.get(unescape(proof)).text
 
 
-def test_comparison_of_two_says_whether_their_difference_may_be_chance(
-    client: TestClient, database: Database
-) -> None:
+def test_comparison_of_two_says_whether_their_difference_may_be_chance(client, database):
     for back in range(20):
         save(database, back, headline("Siemens"), headline("Nokia") if back < 15 else body("Bosch"))
     save(database, 0, headline("BMW"))
@@ -337,9 +307,7 @@ def test_comparison_of_two_says_whether_their_difference_may_be_chance(
     assert set(said.values()) == {None}
 
 
-def test_articles_missing_on_days_not_read_are_estimated_by_source(
-    client: TestClient, database: Database
-) -> None:
+def test_articles_missing_on_days_not_read_are_estimated_by_source(client, database):
     for back in (0, 1, 2, 5):
         save(database, back, headline("Siemens"))
     for back in (0, 5):
@@ -360,9 +328,7 @@ def test_articles_missing_on_days_not_read_are_estimated_by_source(
     assert "Estimate: less than 1 more article." in text
 
 
-def test_sources_not_read_are_those_with_articles_of_the_company_or_query(
-    client: TestClient, database: Database
-) -> None:
+def test_sources_not_read_are_those_with_articles_of_the_company_or_query(client, database):
     for back in (0, 1, 2, 5):
         save(database, back, headline("Siemens"))
     for back in range(6):
@@ -386,7 +352,7 @@ def test_sources_not_read_are_those_with_articles_of_the_company_or_query(
         assert "Estimate:" not in text
 
 
-def test_day_without_a_crawl_is_a_gap(client: TestClient, database: Database) -> None:
+def test_day_without_a_crawl_is_a_gap(client, database):
     save(database, 4, headline("Siemens"))
     save(database, 0, headline("Siemens"))
     text = client.get(f"/company/Siemens?since={TODAY - timedelta(days=6)}").text
@@ -395,7 +361,7 @@ def test_day_without_a_crawl_is_a_gap(client: TestClient, database: Database) ->
     assert ["no data" in cell for cell in cells] == [True, True, False, True, True, True, False]
 
 
-def test_failing_source_is_shown_on_the_first_page(client: TestClient, database: Database) -> None:
+def test_failing_source_is_shown_on_the_first_page(client, database):
     save(database, 3, headline("Siemens"))
     for back in (2, 1, 0):
         database.record_coverage("ft", TODAY - timedelta(days=back), "failed", 0, 0, note="timeout")
@@ -405,9 +371,7 @@ def test_failing_source_is_shown_on_the_first_page(client: TestClient, database:
     assert re.search(r'<a href="/\?source=ft">its companies</a>', text)
 
 
-def test_source_that_is_read_again_after_a_gap_is_not_called_unread(
-    client: TestClient, database: Database
-) -> None:
+def test_source_that_is_read_again_after_a_gap_is_not_called_unread(client, database):
     save(database, 3, headline("Siemens"))
     note = "feed rolled over, up to 9 articles missing since 2026-11-20 06:00 UTC"
     database.record_coverage("ft", TODAY - timedelta(days=1), "failed", 0, 0, note="timeout")
@@ -417,14 +381,12 @@ def test_source_that_is_read_again_after_a_gap_is_not_called_unread(
     assert note in text
 
 
-def test_missing_crawl_of_today_is_not_a_failure(client: TestClient, database: Database) -> None:
+def test_missing_crawl_of_today_is_not_a_failure(client, database):
     save(database, 1, headline("Siemens"))
     assert "not read now" not in client.get("/").text
 
 
-def test_sources_are_searched_sorted_and_divided_into_pages(
-    client: TestClient, database: Database
-) -> None:
+def test_sources_are_searched_sorted_and_divided_into_pages(client, database):
     for number in range(43):
         save(database, number % 3, headline("Siemens"), source=f"paper-{number:02}")
 
@@ -438,9 +400,7 @@ def test_sources_are_searched_sorted_and_divided_into_pages(
     assert sources("order=unread&days=3")[0] == "02"
 
 
-def test_registry_is_sorted_searched_in_plain_letters_and_divided_into_pages(
-    client: TestClient, database: Database
-) -> None:
+def test_registry_is_sorted_searched_in_plain_letters_and_divided_into_pages(client, database):
     save(database, 0, headline("Siemens"), headline("Zoetis"))
     save(database, 1, headline("Siemens"))
 
@@ -457,7 +417,7 @@ def test_registry_is_sorted_searched_in_plain_letters_and_divided_into_pages(
     assert "/registry/stop" not in client.get("/registry").text
 
 
-def test_open_incidents_are_shown_above_the_sources(client: TestClient, database: Database) -> None:
+def test_open_incidents_are_shown_above_the_sources(client, database):
     save(database, 1, headline("Siemens"))
     record_incidents(
         database, [Incident(source="ft", kind="silent", note="nothing for two days")], ()
@@ -467,7 +427,7 @@ def test_open_incidents_are_shown_above_the_sources(client: TestClient, database
     assert "FT: silent, nothing for two days" in text
 
 
-def test_older_articles_are_on_the_next_page(client: TestClient, database: Database) -> None:
+def test_older_articles_are_on_the_next_page(client, database):
     for back in range(15):
         save(database, back, headline("Siemens"))
     first = client.get("/company/Siemens").text
@@ -479,7 +439,7 @@ def test_older_articles_are_on_the_next_page(client: TestClient, database: Datab
 
 
 @pytest.mark.parametrize("by", ["day", "week", "month"])
-def test_every_way_of_counting_has_a_chart(client: TestClient, database: Database, by: str) -> None:
+def test_every_way_of_counting_has_a_chart(client, database, by):
     save(database, 1, headline("Siemens"), body("Siemens"))
     splits = ("whole", "source", "language", "country")
     for count, split in product(("articles", "mentions", "stories"), splits):
@@ -490,7 +450,7 @@ def test_every_way_of_counting_has_a_chart(client: TestClient, database: Databas
         assert f'data-chart="{kind}"' in answer.text, (count, split)
 
 
-def test_small_parts_are_summed_up_as_others(client: TestClient, database: Database) -> None:
+def test_small_parts_are_summed_up_as_others(client, database):
     for i in range(8):
         for back in range(8 - i):
             save(database, back, headline("Siemens"), source=f"paper-{i}")
@@ -503,7 +463,7 @@ def test_small_parts_are_summed_up_as_others(client: TestClient, database: Datab
     assert [int(part.split('"')[0]) for part in today.split('data-value="')[1:]] == [1] * 6 + [2]
 
 
-def test_alerts_say_who_gets_what_and_what_was_sent(client: TestClient, database: Database) -> None:
+def test_alerts_say_who_gets_what_and_what_was_sent(client, database):
     empty = client.get("/alerts").text
     assert "newscrawl alerts recipients add" in empty
     assert "Nothing was sent yet." in empty
@@ -517,9 +477,7 @@ def test_alerts_say_who_gets_what_and_what_was_sent(client: TestClient, database
     assert '<a href="/company/Airbus">Airbus</a> and <a href="/company/Boeing">Boeing</a>' in page
 
 
-def test_company_page_says_whether_there_was_a_spike(
-    client: TestClient, database: Database
-) -> None:
+def test_company_page_says_whether_there_was_a_spike(client, database):
     save(database, 1, headline("Siemens"))
     page = client.get("/company/Siemens").text
     assert "Siemens is not watched" in page
@@ -550,7 +508,7 @@ def test_company_page_says_whether_there_was_a_spike(
     assert "12 articles" not in client.get(f"/company/Siemens?since={TODAY}").text
 
 
-def test_rule_for_alerts_is_that_of_the_program(client: TestClient) -> None:
+def test_rule_for_alerts_is_that_of_the_program(client):
     page = " ".join(client.get("/alerts").text.split())
     for words in (
         f"Spike: {alerts.MIN_ARTICLES}+ articles",
