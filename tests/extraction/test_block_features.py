@@ -22,37 +22,37 @@ def column(features: BlockFeatures, name: str) -> list[float]:
     return features.values[:, features.names.index(name)].tolist()
 
 
-def test_columns_have_names_and_rows_are_blocks() -> None:
+def test_columns_have_names_and_rows_are_blocks():
     page = parse_page(PAGE)
     assert page.block_features.values.shape == (len(page.blocks), len(page.block_features.names))
     assert len(set(page.block_features.names)) == len(page.block_features.names)
 
 
-def test_landmark_covers_all_blocks_inside_it() -> None:
+def test_landmark_covers_all_blocks_inside_it():
     features = features_of(PAGE)
     assert column(features, "in_nav") == [1, 0, 0, 0, 0, 0]
     assert column(features, "in_article") == [0, 1, 1, 1, 0, 0]
     assert column(features, "in_ul") == [0, 0, 0, 1, 0, 0]
 
 
-def test_headline_and_blocks_after_it_are_flagged() -> None:
+def test_headline_and_blocks_after_it_are_flagged():
     features = features_of(PAGE)
     assert column(features, "is_title") == [0, 1, 0, 0, 0, 0]
     assert column(features, "after_headline") == [0, 0, 1, 1, 1, 1]
 
 
-def test_repeated_text_is_flagged() -> None:
+def test_repeated_text_is_flagged():
     assert column(features_of(PAGE), "repeated") == [0, 0, 0, 0, 1, 1]
 
 
-def test_prose_share_is_that_of_the_enclosing_elements() -> None:
+def test_prose_share_is_that_of_the_enclosing_elements():
     features = features_of(PAGE)
     paragraph = 2
     assert column(features, "prose_share_0")[paragraph] == pytest.approx(17 / 24)
     assert column(features, "prose_share_1")[paragraph] == pytest.approx(1.0)
 
 
-def test_class_and_id_names_are_split_into_words() -> None:
+def test_class_and_id_names_are_split_into_words():
     features = features_of(PAGE)
     around = [features.hints[row] for row in features.paths[2]]
     assert around[0] == ()
@@ -61,7 +61,7 @@ def test_class_and_id_names_are_split_into_words() -> None:
     assert hidden[1] == ("hidden",)
 
 
-def test_block_has_its_opening_words_and_length() -> None:
+def test_block_has_its_opening_words_and_length():
     page = parse_page(PAGE)
     openings = opening_words(page.candidate_features)
     assert openings[4] == ["subscribe", "now", "<short>"]
@@ -72,7 +72,7 @@ def test_block_has_its_opening_words_and_length() -> None:
     assert page.block_features.word_counts.tolist() == [len(opening) for opening in openings]
 
 
-def test_block_in_the_json_ld_text_is_flagged() -> None:
+def test_block_in_the_json_ld_text_is_flagged():
     body = "The bridge was opened on Monday, and the town was glad of it. " * 4
     data = json.dumps({"@type": "NewsArticle", "headline": "A bridge", "articleBody": body})
     script = f'<script type="application/ld+json">{data}</script></head>'
@@ -85,7 +85,7 @@ def test_block_in_the_json_ld_text_is_flagged() -> None:
     assert column(features_of(PAGE), "has_data") == [0] * 6
 
 
-def test_page_without_blocks_has_no_features() -> None:
+def test_page_without_blocks_has_no_features():
     features = features_of("")
     assert features.values.shape == (0, len(features.names))
 
@@ -99,7 +99,7 @@ def test_page_without_blocks_has_no_features() -> None:
         max_size=60,
     )
 )  # fmt: skip
-def test_features_of_tag_soup_are_finite_and_in_range(parts: list[str]) -> None:
+def test_features_of_tag_soup_are_finite_and_in_range(parts):
     page = parse_page("".join(parts))
     features = page.block_features
     assert np.isfinite(features.values).all()
@@ -110,7 +110,7 @@ def test_features_of_tag_soup_are_finite_and_in_range(parts: list[str]) -> None:
     assert all(len(names) <= MAX_HINTS for names in features.hints)
 
 
-def test_long_class_names_are_dropped() -> None:
+def test_long_class_names_are_dropped():
     def page(number: int) -> str:
         names = f"{number}-date-{'x' * 100_000}"
         attributes = f'class="a{names}" id="b{names}" role="c{names}" itemprop="d{names}"'

@@ -1,7 +1,6 @@
 """Text blocks by DOM merge: what ends a block, what stays in it, what is recorded."""
 
 from collections import Counter
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -57,23 +56,23 @@ _PRUNED = [(p, name) for p, table in _CASES for name in _members(table, Action.P
 
 
 @pytest.mark.parametrize(("profile", "name"), _REMOVED)
-def test_removed_inline_element_adds_no_space(profile: ProfileName, name: str) -> None:
+def test_removed_inline_element_adds_no_space(profile, name):
     page = blocks(f"<body>un<{name}>break</{name}>able", profile)
     assert page.texts == ["unbreakable"]
 
 
-def test_word_with_an_opportunity_for_a_line_break_stays_one_word() -> None:
+def test_word_with_an_opportunity_for_a_line_break_stays_one_word():
     assert blocks("<body>Thyssen<wbr>Krupp").texts == ["ThyssenKrupp"]
 
 
 @pytest.mark.parametrize(("profile", "name"), _SPACED)
-def test_removed_element_is_replaced_by_spaces(profile: ProfileName, name: str) -> None:
+def test_removed_element_is_replaced_by_spaces(profile, name):
     page = blocks(f"<body>one<{name}>two</{name}>three", profile)
     assert page.texts == ["one two three"]
 
 
 @pytest.mark.parametrize(("profile", "name"), _REMOVED + _SPACED)
-def test_removed_element_is_recorded_in_its_block(profile: ProfileName, name: str) -> None:
+def test_removed_element_is_recorded_in_its_block(profile, name):
     page = blocks(f"<body><table><tr><td>none<td>a<{name}>b</{name}>c</table>", profile)
     recorded = [
         page.removed[start:end].tolist()
@@ -83,31 +82,31 @@ def test_removed_element_is_recorded_in_its_block(profile: ProfileName, name: st
 
 
 @pytest.mark.parametrize(("profile", "name"), _PRUNED)
-def test_pruned_element_is_removed_with_its_text(profile: ProfileName, name: str) -> None:
+def test_pruned_element_is_removed_with_its_text(profile, name):
     page = blocks(f"<body>before <{name}>gone</{name}> after", profile)
     assert page.texts == ["before after"]
 
 
 @pytest.mark.parametrize("name", ["p", "div", "li", "h2", "section", "article", "td", "blockquote"])
-def test_boundary_ends_a_block(name: str) -> None:
+def test_boundary_ends_a_block(name):
     table = ("<table><tr>", "</table>") if name == "td" else ("", "")
     page = blocks(f"<body>{table[0]}<{name}>one</{name}><{name}>two</{name}>{table[1]}")
     assert page.texts == ["one", "two"]
     assert [page.elements.tags[owner] for owner in page.owners] == [tag_id(name)] * 2
 
 
-def test_2007_merges_paragraphs_within_a_cell_and_separates_cells() -> None:
+def test_2007_merges_paragraphs_within_a_cell_and_separates_cells():
     page = blocks("<table><tr><td><p>One.</p><p>Two.</p><td>Three.</table>", "2007")
     assert page.texts == ["One. Two.", "Three."]
 
 
-def test_html5_separates_paragraphs_within_a_cell() -> None:
+def test_html5_separates_paragraphs_within_a_cell():
     page = blocks("<table><tr><td><p>One.</p><p>Two.</p><td>Three.</table>")
     assert page.texts == ["One.", "Two.", "Three."]
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_sentence_around_a_link_is_one_block(profile: ProfileName) -> None:
+def test_sentence_around_a_link_is_one_block(profile):
     """The fragment of the paper's Figure 1."""
     page = blocks('<p>Mr. Bush said in a <a href="#">press release</a> yesterday</p>', profile)
     assert page.texts == ["Mr. Bush said in a press release yesterday"]
@@ -125,17 +124,17 @@ def test_sentence_around_a_link_is_one_block(profile: ProfileName) -> None:
     ],
     ids=["empty line", "with blanks", "one break", "a short line", "four breaks"],
 )
-def test_empty_line_separates_paragraphs(html: str, texts: list[str], breaks: list[bool]) -> None:
+def test_empty_line_separates_paragraphs(html, texts, breaks):
     page = blocks(f"<table><tr>{html}</table>")
     assert page.texts == texts
     assert page.breaks.tolist() == breaks
 
 
-def test_2007_ignores_empty_lines() -> None:
+def test_2007_ignores_empty_lines():
     assert blocks("<td>One.<br><br>Two.", "2007").texts == ["One. Two."]
 
 
-def test_link_across_blocks_is_opened_and_closed_once() -> None:
+def test_link_across_blocks_is_opened_and_closed_once():
     page = blocks("<a href=x><div>one</div><div>two</div></a><p>three</p>")
     joined = "".join(page.raw)
     assert page.texts == ["one", "two", "three"]
@@ -143,30 +142,30 @@ def test_link_across_blocks_is_opened_and_closed_once() -> None:
     assert joined.index("two") < joined.index(LINK_END) < joined.index("three")
 
 
-def test_unknown_element_within_a_paragraph_is_inline() -> None:
+def test_unknown_element_within_a_paragraph_is_inline():
     assert blocks("<p>A <x-hint>new</x-hint> word</p>").texts == ["A new word"]
 
 
-def test_unknown_element_elsewhere_is_a_boundary() -> None:
+def test_unknown_element_elsewhere_is_a_boundary():
     assert blocks("<div>a<x-card>b</x-card>c</div>").texts == ["a", "b", "c"]
 
 
-def test_form_header_and_aside_text_is_in_blocks() -> None:
+def test_form_header_and_aside_text_is_in_blocks():
     page = blocks("<form>one<header>two</header></form><aside>three</aside>")
     assert page.texts == ["one", "two", "three"]
 
 
-def test_tags_are_counted_since_the_previous_block() -> None:
+def test_tags_are_counted_since_the_previous_block():
     page = blocks("<body><p>one</p><div><div><p>two <b>and</b> a half</p></div></div>")
     assert page.tags.tolist() == [2, 8]
 
 
-def test_images_are_counted_before_the_next_block() -> None:
+def test_images_are_counted_before_the_next_block():
     page = blocks("<p>one</p><img src=a><figure><img src=b></figure><p>two</p>")
     assert page.images.tolist() == [0, 2]
 
 
-def test_elements_form_a_tree() -> None:
+def test_elements_form_a_tree():
     page = blocks("<body><section><p>one</p><div>two</div></section><p>three</p>")
     elements = page.elements
     assert elements.tags.tolist() == [*map(tag_id, ("body", "section", "p", "div", "p"))]
@@ -174,19 +173,19 @@ def test_elements_form_a_tree() -> None:
     assert elements.depths.tolist() == [0, 1, 2, 2, 1]
 
 
-def test_clean_removes_invisible_characters() -> None:
+def test_clean_removes_invisible_characters():
     assert clean("\x02Zei\xadtung\x03 \u200bheute\ufeff") == "Zeitung heute"
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("html", ["", "<!-- x -->", "<script>x</script>", "<p> </p>", "<br><br>"])
-def test_page_without_text_has_no_blocks(html: str, profile: ProfileName) -> None:
+def test_page_without_text_has_no_blocks(html, profile):
     page = blocks(html, profile)
     assert len(page) == 0
     assert page.removed_from.tolist() == [0]
 
 
-def test_deeply_nested_page_is_read_without_recursion() -> None:
+def test_deeply_nested_page_is_read_without_recursion():
     page = blocks("<div>" * 10_000 + "deep")
     assert page.texts == ["deep"]
 
@@ -220,9 +219,7 @@ def soups(draw: st.DrawFn) -> tuple[str, Counter[str], Counter[str]]:
 
 @pytest.mark.parametrize("profile", PROFILES)
 @given(soup=soups())
-def test_visible_words_are_kept_exactly_once(
-    profile: ProfileName, soup: tuple[str, Counter[str], Counter[str]]
-) -> None:
+def test_visible_words_are_kept_exactly_once(profile, soup):
     html, seen, gone = soup
     found = Counter(word for text in blocks(html, profile).texts for word in text.split())
     assert found == seen
@@ -231,9 +228,7 @@ def test_visible_words_are_kept_exactly_once(
 
 @pytest.mark.parametrize("profile", PROFILES)
 @given(soup=soups())
-def test_block_columns_have_consistent_lengths(
-    profile: ProfileName, soup: tuple[str, Counter[str], Counter[str]]
-) -> None:
+def test_block_columns_have_consistent_lengths(profile, soup):
     page = blocks(soup[0], profile)
     columns = (page.owners, page.tags, page.images, page.breaks, page.removed_from[1:])
     assert {len(column) for column in columns} == {len(page)}
@@ -267,36 +262,36 @@ figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section tabl
     ],
     ids=["with space", "without space", "pruned"],
 )
-def test_profile_2007_equals_figure_2(column: str, action: Action) -> None:
+def test_profile_2007_equals_figure_2(column, action):
     found = actions("2007")
     named = [number for number, given in found.items() if given is action]
     assert sorted(named) == sorted(tag_ids(column.lower()))
 
 
 @pytest.mark.parametrize("name", ["td", "tr", "table", "body", "article", "section", "blockquote"])
-def test_element_outside_figure_2_is_a_boundary(name: str) -> None:
+def test_element_outside_figure_2_is_a_boundary(name):
     assert tag_id(name) not in actions("2007")
 
 
 @pytest.mark.parametrize("name", BLOCK_LEVEL.split())
-def test_block_level_elements_are_boundaries_in_html5(name: str) -> None:
+def test_block_level_elements_are_boundaries_in_html5(name):
     assert tag_id(name) not in actions("html5")
 
 
 @pytest.mark.parametrize("table", [FIGURE_2, HTML5], ids=["2007", "html5"])
-def test_each_element_has_one_class(table: dict[Action, str]) -> None:
+def test_each_element_has_one_class(table):
     names = [name for column in table.values() for name in column.split()]
     assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize("profile", ["html5", "2007"])
-def test_element_numbers_are_unique(profile: ProfileName) -> None:
+def test_element_numbers_are_unique(profile):
     table = FIGURE_2 if profile == "2007" else HTML5
     assert len(actions(profile)) == len(" ".join(table.values()).split())
 
 
 @pytest.mark.parametrize("names", [FORMATS, LISTS, STRUCTURE, PARAGRAPH_LIKE])
-def test_counted_elements_are_not_pruned(names: str) -> None:
+def test_counted_elements_are_not_pruned(names):
     pruned = {number for number, action in actions("html5").items() if action is Action.PRUNE}
     assert not pruned & tag_ids(names)
 
@@ -304,7 +299,7 @@ def test_counted_elements_are_not_pruned(names: str) -> None:
 @pytest.mark.parametrize(
     "names", [*FIGURE_2.values(), *HTML5.values(), FORMATS, LISTS, STRUCTURE, PARAGRAPH_LIKE]
 )
-def test_parser_knows_each_name(names: str) -> None:
+def test_parser_knows_each_name(names):
     """What it does not know gets the number of a place in memory, another one on each page."""
     assert max(tag_ids(names)) < 4096
 
@@ -315,7 +310,7 @@ MENU = "".join(f"<li><a href=/{name}>{name} pages</a></li>" for name in ("One", 
 PAGE = f"<body><h1>Head</h1><ul>{MENU}</ul><p>Text.</p><p><a href=/x>Alone</a></p><ul>{MENU}</ul>"
 
 
-def test_link_runs_are_skipped_and_counted() -> None:
+def test_link_runs_are_skipped_and_counted():
     candidates = find_candidates(parse_page(PAGE).blocks)
     assert candidates.page.texts == ["Head", "Text."]
     assert candidates.places.tolist() == [0, 4]
@@ -324,7 +319,7 @@ def test_link_runs_are_skipped_and_counted() -> None:
     assert candidates.words_left_out == 13
 
 
-def test_candidates_keep_the_columns_of_their_blocks() -> None:
+def test_candidates_keep_the_columns_of_their_blocks():
     page = parse_page(PAGE.replace("Text.", "Some <b>text</b>.")).blocks
     left = find_candidates(page).page
     assert left.owners.tolist() == page.owners[[0, 4]].tolist()
@@ -346,12 +341,12 @@ def test_candidates_keep_the_columns_of_their_blocks() -> None:
     ],
     ids=["short run", "words outside", "two links", "long links", "empty"],
 )
-def test_blocks_outside_link_runs_are_candidates(html: str) -> None:
+def test_blocks_outside_link_runs_are_candidates(html):
     page = parse_page(html).blocks
     assert find_candidates(page).page.raw == page.raw
 
 
-def test_page_of_links_only_has_no_candidates() -> None:
+def test_page_of_links_only_has_no_candidates():
     view = parse_page("<p><a>one</a></p>" * 5)
     assert not len(view.candidates.page)
     assert view.link_words == 5
@@ -370,12 +365,12 @@ def once(*paragraphs: str) -> list[str]:
     return [text for text, is_kept in zip(page.texts, kept, strict=True) if is_kept]
 
 
-def test_a_paragraph_comes_out_once() -> None:
+def test_a_paragraph_comes_out_once():
     assert once(LEAD, SECOND, LEAD) == [LEAD, SECOND]
     assert once(LEAD, f"<b>{LEAD.upper()}</b>", SECOND) == [LEAD, SECOND]
 
 
-def test_a_copy_of_the_article_goes_with_its_short_lines() -> None:
+def test_a_copy_of_the_article_goes_with_its_short_lines():
     assert once(SHORT, LEAD, SHORT, SECOND, "End", SHORT, LEAD, SHORT, SECOND, "End") == [
         SHORT,
         LEAD,
@@ -385,23 +380,23 @@ def test_a_copy_of_the_article_goes_with_its_short_lines() -> None:
     ]
 
 
-def test_a_refrain_may_come_again() -> None:
+def test_a_refrain_may_come_again():
     assert once(SHORT, LEAD, SHORT, SECOND, SHORT) == [SHORT, LEAD, SHORT, SECOND, SHORT]
 
 
-def test_a_heading_that_a_paragraph_begins_with_stays_beside_it() -> None:
+def test_a_heading_that_a_paragraph_begins_with_stays_beside_it():
     texts = ["The harbour of the old", LEAD, "The harbour of t", "Thirty-one words", SECOND, SECOND]
     assert once(*texts) == texts[:-1]
 
 
 @pytest.mark.parametrize("cut", ["", "…", " ..."])
-def test_of_two_copies_the_complete_one_wins(cut: str) -> None:
+def test_of_two_copies_the_complete_one_wins(cut):
     beginning = LEAD[:-20] + cut
     assert once(beginning, LEAD, SECOND) == [LEAD, SECOND]
     assert once(LEAD, SECOND, beginning) == [LEAD, SECOND]
 
 
-def test_a_text_without_blanks_comes_out_once() -> None:
+def test_a_text_without_blanks_comes_out_once():
     text = "港口将在春季结束之前安装一台新的起重机,渔民们已经等了十一年之久。"
     assert once(text, LEAD, text) == [text, LEAD]
 
@@ -415,7 +410,7 @@ def test_a_text_without_blanks_comes_out_once() -> None:
         ("AT&T; Siemens", "AT&T; Siemens"),
     ],
 )
-def test_references_escaped_too_often_are_resolved(raw: str, text: str) -> None:
+def test_references_escaped_too_often_are_resolved(raw, text):
     assert clean(raw) == text
 
 
@@ -441,15 +436,13 @@ def test_references_escaped_too_often_are_resolved(raw: str, text: str) -> None:
         ("同じ時期に<b>IPA</b>に", "同じ時期にIPAに"),
     ],
 )
-def test_inline_neighbours_are_two_words(
-    monkeypatch: pytest.MonkeyPatch, kernel: ModuleType | None, html: str, text: str
-) -> None:
+def test_inline_neighbours_are_two_words(monkeypatch, kernel, html, text):
     monkeypatch.setattr(compiled, "kernel", kernel)
     assert read_blocks(parse(f"<p>{html}</p>".encode())).texts == [text]
 
 
 @pytest.mark.parametrize("mark", ["\x04", "\x05", "\x04\x05"])
-def test_paragraph_of_control_characters_alone_is_an_empty_block(mark: str) -> None:
+def test_paragraph_of_control_characters_alone_is_an_empty_block(mark):
     page = blocks(f"<p>The bank has closed.</p><p>{mark}</p>")
     assert [clean(raw) for raw in page.raw] == ["The bank has closed.", ""]
     find_candidates(page)

@@ -34,7 +34,7 @@ def text_of(page: str, variant: Variant, tuning: Tuning = PAPER) -> str:
 # Lines and ratios (section 3) ------------------------------------------------------------------
 
 
-def test_tag_ratio_is_characters_per_tag() -> None:
+def test_tag_ratio_is_characters_per_tag():
     lines = cetr.read_lines("<p>four</p>\nno tags at all\n<br>\n\n<b>x</b><i>y</i>")
     assert lines.text == ("four", "no tags at all", "", "xy")
     assert lines.tags.tolist() == [2, 0, 1, 4]
@@ -51,23 +51,23 @@ def test_tag_ratio_is_characters_per_tag() -> None:
         "<!-- never closed",
     ],
 )
-def test_scripts_styles_and_comments_are_removed(hidden: str) -> None:
+def test_scripts_styles_and_comments_are_removed(hidden):
     assert cetr.read_lines(f"<p>seen</p>\n{hidden}").text == ("seen",)
 
 
-def test_multiline_tag_counts_for_its_first_line() -> None:
+def test_multiline_tag_counts_for_its_first_line():
     lines = cetr.read_lines("<p\nclass=a\n>text</p>\nmore")
     assert lines.text == ("text", "more")
 
 
-def test_angle_bracket_in_prose_is_not_a_tag() -> None:
+def test_angle_bracket_in_prose_is_not_a_tag():
     assert cetr.read_lines("<p>a < b and c > d</p>").text == ("a < b and c > d",)
 
 
 # Pages in one line (section 5.3) ---------------------------------------------------------------
 
 
-def test_one_line_page_is_broken_between_tags() -> None:
+def test_one_line_page_is_broken_between_tags():
     one_line = PAGE.replace("\n", " ")
     lines = cetr.read_lines(one_line)
     assert len(lines.text) > 60
@@ -76,13 +76,13 @@ def test_one_line_page_is_broken_between_tags() -> None:
     assert "".join(lines.text) == re.sub(r"<[^>]*>", "", one_line)
 
 
-def test_broken_lines_have_65_characters_or_end_with_a_tag() -> None:
+def test_broken_lines_have_65_characters_or_end_with_a_tag():
     line = "x" * 60 + "<a href='" + "y" * 40 + "'>" + "z" * 200
     lines = cetr.read_lines(line, replace(PAPER, long_line=100))
     assert lines.chars.tolist() == [60, 65, 65, 65, 5]
 
 
-def test_broken_lines_are_joined_in_the_text() -> None:
+def test_broken_lines_are_joined_in_the_text():
     line = f"<div>{PROSE * 20}</div>"
     lines = cetr.read_lines(line)
     assert len(lines.text) > 20
@@ -95,7 +95,7 @@ def test_broken_lines_are_joined_in_the_text() -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @given(values=ratios)
-def test_smoothing_keeps_length_and_range(kernel: Kernel, values: cetr.FloatArray) -> None:
+def test_smoothing_keeps_length_and_range(kernel, values):
     smoothed = smooth(values, replace(PAPER, kernel=kernel))
     assert smoothed.shape == values.shape
     slack = 1e-9 * max(1.0, float(values.max()))
@@ -105,17 +105,17 @@ def test_smoothing_keeps_length_and_range(kernel: Kernel, values: cetr.FloatArra
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @given(level=ratio, length=st.integers(1, 60))
-def test_weights_sum_to_one(kernel: Kernel, level: float, length: int) -> None:
+def test_weights_sum_to_one(kernel, level, length):
     flat = np.full(length, level)
     assert smooth(flat, replace(PAPER, kernel=kernel)) == pytest.approx(flat)
 
 
 @given(values=ratios)
-def test_smoothing_is_symmetric(values: cetr.FloatArray) -> None:
+def test_smoothing_is_symmetric(values):
     assert smooth(values[::-1])[::-1] == pytest.approx(smooth(values))
 
 
-def test_unit_kernel_is_a_gaussian_of_deviation_one() -> None:
+def test_unit_kernel_is_a_gaussian_of_deviation_one():
     spike = np.zeros(9)
     spike[4] = 1.0
     weights = np.exp(-(np.arange(-2, 3) ** 2) / 2)
@@ -123,7 +123,7 @@ def test_unit_kernel_is_a_gaussian_of_deviation_one() -> None:
     assert smooth(spike)[[0, 1, 7, 8]].tolist() == [0, 0, 0, 0]
 
 
-def test_literal_kernel_widens_with_the_deviation_of_the_ratios() -> None:
+def test_literal_kernel_widens_with_the_deviation_of_the_ratios():
     spike = np.zeros(201)
     spike[100] = 100.0
     deviation = spike.std()
@@ -134,25 +134,25 @@ def test_literal_kernel_widens_with_the_deviation_of_the_ratios() -> None:
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_empty_input_is_smoothed_to_empty_output(kernel: Kernel) -> None:
+def test_empty_input_is_smoothed_to_empty_output(kernel):
     tuning = replace(PAPER, kernel=kernel)
     assert smooth(np.array([]), tuning).shape == (0,)
     assert derivatives(np.array([]), tuning).shape == (0,)
 
 
 @given(level=ratio, length=st.integers(1, 60))
-def test_constant_ratios_have_zero_derivative(level: float, length: int) -> None:
+def test_constant_ratios_have_zero_derivative(level, length):
     assert derivatives(np.full(length, level)) == pytest.approx(np.zeros(length), abs=1e-6)
 
 
 @given(values=ratios)
-def test_derivatives_are_absolute_and_keep_the_length(values: cetr.FloatArray) -> None:
+def test_derivatives_are_absolute_and_keep_the_length(values):
     found = derivatives(values)
     assert found.shape == values.shape
     assert (found >= 0).all()
 
 
-def test_derivative_is_mean_of_next_three_minus_own_value() -> None:
+def test_derivative_is_mean_of_next_three_minus_own_value():
     values = np.array([0.0, 3.0, 6.0, 9.0, 9.0, 9.0, 9.0])
     ahead = np.array([6.0, 5.0, 3.0, 0.0, 0.0, 0.0, 0.0])
     assert derivatives(values) == pytest.approx(smooth(ahead))
@@ -162,7 +162,7 @@ def test_derivative_is_mean_of_next_three_minus_own_value() -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_prose_is_kept_and_menus_are_not(variant: Variant) -> None:
+def test_prose_is_kept_and_menus_are_not(variant):
     """But for the lines beside the prose, into which its ratios are smoothed."""
     text = text_of(PAGE, variant)
     assert text.count("The mayor said") == 24
@@ -171,27 +171,27 @@ def test_prose_is_kept_and_menus_are_not(variant: Variant) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_page_without_tags_is_kept_completely(variant: Variant) -> None:
+def test_page_without_tags_is_kept_completely(variant):
     assert text_of("one\ntwo", variant) == "one\ntwo"
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("page", ["", "\n\n", "<p>", "<p>x</p>", "<p></p>\n<p></p>"])
-def test_smallest_pages_are_kept_completely(page: str, variant: Variant) -> None:
+def test_smallest_pages_are_kept_completely(page, variant):
     lines = cetr.read_lines(page)
     assert len(cetr.keep_lines(lines, variant)) == len(lines.text)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @given(shape=st.lists(st.tuples(st.integers(0, 300), st.integers(0, 9)), max_size=40))
-def test_repeated_runs_give_equal_results(variant: Variant, shape: list[tuple[int, int]]) -> None:
+def test_repeated_runs_give_equal_results(variant, shape):
     page = "\n".join("x" * chars + "<br>" * tags for chars, tags in shape)
     lines = cetr.read_lines(page)
     first, second = (cetr.keep_lines(lines, variant) for _ in range(2))
     assert first.tolist() == second.tolist()
 
 
-def test_higher_threshold_keeps_fewer_lines() -> None:
+def test_higher_threshold_keeps_fewer_lines():
     lines = cetr.read_lines(PAGE)
     counts = [
         int(cetr.keep_lines(lines, "cetr-tm", replace(PAPER, threshold=at)).sum())
@@ -202,5 +202,5 @@ def test_higher_threshold_keeps_fewer_lines() -> None:
     assert counts[-1] == 0
 
 
-def test_entities_are_decoded() -> None:
+def test_entities_are_decoded():
     assert text_of("R&amp;D caf&eacute;", "cetr") == "R&D café"

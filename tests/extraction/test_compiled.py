@@ -19,7 +19,7 @@ import pytest
 
 from benchmarks.cost.generated_pages import generated_pages
 from newscrawl.extraction import compiled
-from newscrawl.extraction.blocks import MAX_BLOCK, MAX_BLOCKS, ProfileName, read_blocks
+from newscrawl.extraction.blocks import MAX_BLOCK, MAX_BLOCKS, read_blocks
 from newscrawl.extraction.classifier import load_network
 from newscrawl.extraction.extract import extract_from, parse_page
 from newscrawl.extraction.features import measure
@@ -115,14 +115,14 @@ def same(ours: Any, expected: Any) -> bool:
 
 @needs_kernel
 @pytest.mark.parametrize("html", PAGES.values(), ids=PAGES)
-def test_both_ways_give_the_same_for_pages_of_odd_markup(html: str) -> None:
+def test_both_ways_give_the_same_for_pages_of_odd_markup(html):
     assert differences(html.encode("utf-8", "replace")) == []
     assert differences(f"<article><h1>Title</h1>{html}{'<p>one two' * 9}".encode()) == []
 
 
 @needs_kernel
 @pytest.mark.parametrize("profile", PROFILES)
-def test_both_ways_give_the_same_blocks_under_each_profile(profile: ProfileName) -> None:
+def test_both_ways_give_the_same_blocks_under_each_profile(profile):
     for html in (*PAGES.values(), *fuzz.seeds().values()):
         tree = parse(html.encode() if isinstance(html, str) else html)
         ours = columns(read_blocks(tree, profile))
@@ -133,7 +133,7 @@ def test_both_ways_give_the_same_blocks_under_each_profile(profile: ProfileName)
 
 
 @needs_kernel
-def test_both_ways_give_the_same_for_generated_and_mutated_pages() -> None:
+def test_both_ways_give_the_same_for_generated_and_mutated_pages():
     for html in generated_pages(20_000, 3):
         assert differences(html) == []
     for example in fuzz.examples(FUZZ, seed=15):
@@ -142,13 +142,13 @@ def test_both_ways_give_the_same_for_generated_and_mutated_pages() -> None:
 
 @pytest.mark.thorough
 @needs_kernel
-def test_both_ways_give_the_same_for_hostile_pages() -> None:
+def test_both_ways_give_the_same_for_hostile_pages():
     for name, trick in TRICKS.items():
         assert differences(trick.page(8_000)) == [], name
 
 
 @needs_kernel
-def test_both_ways_have_the_same_limits() -> None:
+def test_both_ways_have_the_same_limits():
     many = "<p>x" * (MAX_BLOCKS + 5)
     long = f"<p>{'ä b ' * MAX_BLOCK}<p>c<p><a>{'d ' * MAX_BLOCK}<p>e</a>"
     much = f"<p>{'ö ab' * (MAX_BLOCK // 5)}" * 20
@@ -162,7 +162,7 @@ def test_both_ways_have_the_same_limits() -> None:
 
 
 @needs_kernel
-def test_text_that_is_not_utf_8_is_left_to_python() -> None:
+def test_text_that_is_not_utf_8_is_left_to_python():
     tree = parse(b"<p>one \xff\xfe two<p>three \xe2\x80<b>\x99</b>")
     blocks = read_blocks(tree)
     ours = blocks.raw, measure(blocks).values.tolist()
@@ -172,7 +172,7 @@ def test_text_that_is_not_utf_8_is_left_to_python() -> None:
 
 
 @needs_kernel
-def test_both_ways_reduce_the_same_pages_to_the_same_limits() -> None:
+def test_both_ways_reduce_the_same_pages_to_the_same_limits():
     rng = Random(15)  # noqa: S311 - no secret
     for _ in range(10 * FUZZ):
         html = b"".join(rng.choices(PIECES, k=40)) * rng.choice((1, 1, 30, 300))
@@ -183,7 +183,7 @@ def test_both_ways_reduce_the_same_pages_to_the_same_limits() -> None:
 
 @needs_kernel
 @pytest.mark.corpus
-def test_both_ways_give_the_same_for_the_corpus() -> None:
+def test_both_ways_give_the_same_for_the_corpus():
     folder = os.environ.get("NEWSCRAWL_CORPUS")
     if not folder:
         pytest.skip("no development corpus: set NEWSCRAWL_CORPUS")
@@ -207,7 +207,7 @@ def way_of(**environment: str) -> str:
     return done.stdout
 
 
-def test_kernel_is_used_in_ci_where_there_is_a_compiler() -> None:
+def test_kernel_is_used_in_ci_where_there_is_a_compiler():
     if not os.environ.get("CI"):
         pytest.skip("not in CI, where the kernel is required")
     if not shutil.which(os.environ.get("CC") or "cc"):
@@ -217,14 +217,14 @@ def test_kernel_is_used_in_ci_where_there_is_a_compiler() -> None:
     assert compiled.kernel is not None, compiled.PATH
 
 
-def test_environment_switches_the_kernel_off() -> None:
+def test_environment_switches_the_kernel_off():
     assert way_of(NEWSCRAWL_PURE="1") == (
         "Python, without the compiled kernel: NEWSCRAWL_PURE is set\n"
     )
 
 
 @needs_kernel
-def test_kernel_of_another_source_is_not_used() -> None:
+def test_kernel_of_another_source_is_not_used():
     stale = ModuleType("kernel")
     stale.SOURCE = "0" * 64  # type: ignore[attr-defined]
     with (
@@ -235,7 +235,7 @@ def test_kernel_of_another_source_is_not_used() -> None:
 
 
 @needs_kernel
-def test_kernel_is_not_used_with_an_unknown_selectolax() -> None:
+def test_kernel_is_not_used_with_an_unknown_selectolax():
     with (
         mock.patch.object(compiled.selectolax, "__version__", "9.9.9"),
         pytest.raises(compiled.NoKernelError, match="tested with selectolax 9"),
@@ -244,7 +244,7 @@ def test_kernel_is_not_used_with_an_unknown_selectolax() -> None:
 
 
 @needs_kernel
-def test_kernel_is_not_used_where_nodes_are_laid_out_otherwise() -> None:
+def test_kernel_is_not_used_where_nodes_are_laid_out_otherwise():
     with (
         mock.patch.object(compiled.kernel, "read_tree", return_value=[]),
         pytest.raises(compiled.NoKernelError, match="another layout of nodes"),

@@ -91,13 +91,13 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_text_that_scripts_would_show_is_read(form: str) -> None:
+def test_text_that_scripts_would_show_is_read(form):
     article = extract(page(FORMS[form]), URL)
     assert " ".join(article.text.split()) == " ".join(TEXT)
     assert article.title == TITLE
 
 
-def test_text_that_the_page_shows_is_kept() -> None:
+def test_text_that_the_page_shows_is_kept():
     shown = f"<article><h1>{TITLE}</h1><p>{TEXT[0]}</p></article>"
     assert extract(page(shown + data({"body": f"<p>{OTHER}</p>" * 9})), URL).text == TEXT[0]
 
@@ -111,7 +111,7 @@ def test_text_that_the_page_shows_is_kept() -> None:
         {"article": {"description": f"{OTHER} " * 5}},
     ],
 )
-def test_other_values_are_no_text(value: object) -> None:
+def test_other_values_are_no_text(value):
     assert "ferry" not in (text := extract(page(data(value)), URL).text)
     assert "cookies" not in text
     assert "{{" not in text
@@ -132,5 +132,5 @@ def test_other_values_are_no_text(value: object) -> None:
         pushed("1:" + '["$","p",null,{"children":' * 300 + '"x"' + "}]" * 300),
     ],
 )
-def test_hostile_values_give_no_text(hostile: str) -> None:
+def test_hostile_values_give_no_text(hostile):
     assert extract(page(hostile), URL).text == extract(page(""), URL).text

@@ -25,7 +25,6 @@ from newscrawl.extraction.explain_page import MAX_BLOCKS, AskedSentence, render
 from newscrawl.extraction.extract import parse_page
 from newscrawl.extraction.features import NAMES
 from newscrawl.extraction.methods import METHODS
-from tests.conftest import Newscrawl
 
 PAGES = Path(__file__).parents[1] / "corpus" / "mini" / "pages"
 PAGE = (PAGES / "northwind-factory.html").read_bytes()
@@ -61,7 +60,7 @@ def assert_nothing_runs(page: lxml_html.HtmlElement) -> None:
                 assert value.startswith(("http://", "https://"))
 
 
-def test_hostile_page_is_shown_as_text() -> None:
+def test_hostile_page_is_shown_as_text():
     page = page_of(HOSTILE, "javascript:alert(9)")
     assert_nothing_runs(page)
     shown = page.text_content()
@@ -73,7 +72,7 @@ def test_hostile_page_is_shown_as_text() -> None:
     assert "\u202e" not in shown
 
 
-def test_content_policy_allows_only_our_style() -> None:
+def test_content_policy_allows_only_our_style():
     page = page_of(HOSTILE)
     (policy,) = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
     (style,) = page.xpath("//style/text()")
@@ -92,11 +91,11 @@ def test_content_policy_allows_only_our_style() -> None:
     "<a href='javascript:x'>", "&lt;script&gt;", "&#0;", "\x00", "\ud800", "a word ", "。", "\n",
     "<li>", "<title>", "</title>", "<h1>", "]]>", "&amp;lt;", "\u202e", "<![CDATA[", "\x0b",
 ])).map("".join))  # fmt: skip
-def test_no_content_of_an_explained_page_runs(text: str) -> None:
+def test_no_content_of_an_explained_page_runs(text):
     assert_nothing_runs(page_of(text.encode("utf-8", "surrogatepass")))
 
 
-def test_blocks_are_in_order_and_article_text_is_kept() -> None:
+def test_blocks_are_in_order_and_article_text_is_kept():
     explanation = explain(PAGE)
     article = newscrawl.extract(PAGE)
     kept = [block.text for block in explanation.blocks if "combined" in block.taken_by]
@@ -107,20 +106,20 @@ def test_blocks_are_in_order_and_article_text_is_kept() -> None:
     )
 
 
-def test_fe_keeps_exactly_the_blocks_within_all_limits() -> None:
+def test_fe_keeps_exactly_the_blocks_within_all_limits():
     explanation = explain(PAGE)
     assert {len(block.readings) for block in explanation.blocks} == {len(NAMES)}
     for block in explanation.blocks:
         assert ("fe" in block.taken_by) == (not block.failed), block
 
 
-def test_every_feature_belongs_to_one_kind() -> None:
+def test_every_feature_belongs_to_one_kind():
     names = parse_page(PAGE).block_features.names
     placed = [column for kind in KINDS for column in columns_of(kind, names)]
     assert sorted(placed) == list(range(len(names)))
 
 
-def test_reasons_are_strong_and_sorted_by_strength() -> None:
+def test_reasons_are_strong_and_sorted_by_strength():
     blocks = explain(PAGE).blocks
     for block in blocks:
         moves = [abs(reason.move) for reason in block.reasons]
@@ -131,7 +130,7 @@ def test_reasons_are_strong_and_sorted_by_strength() -> None:
     assert all(block.probability >= BALANCED for block in kept)
 
 
-def test_usual_feature_values_are_not_reasons() -> None:
+def test_usual_feature_values_are_not_reasons():
     network, evidence = load_network(), parse_page(PAGE).block_features
     columns = columns_of("links", evidence.names)
     values = evidence.values.copy()
@@ -140,7 +139,7 @@ def test_usual_feature_values_are_not_reasons() -> None:
     assert "links" not in {reason.kind for of_block in told for reason in of_block}
 
 
-def test_explanation_lists_every_method() -> None:
+def test_explanation_lists_every_method():
     readings = {reading.name: reading for reading in explain(PAGE, method="fe").methods}
     assert list(readings) == list(METHODS)
     assert readings["fe"].similarity == pytest.approx(1.0)
@@ -148,37 +147,37 @@ def test_explanation_lists_every_method() -> None:
 
 
 @pytest.mark.parametrize("method", CHOOSING_METHODS)
-def test_requested_method_is_explained(method: str) -> None:
+def test_requested_method_is_explained(method):
     page = lxml_html.document_fromstring(render(explain(PAGE, method=method)))
     verdicts = [verdict.text for verdict in page.find_class("verdict")]
     assert verdicts.count("kept") == sum(method in b.taken_by for b in explain(PAGE).blocks)
 
 
 @pytest.mark.parametrize("html", [b"", b"   ", b"<p></p>", b"\x00\xff"], ids=repr)
-def test_page_without_text_is_explained(html: bytes) -> None:
+def test_page_without_text_is_explained(html):
     assert "without a headline" in page_of(html).text_content()
 
 
-def test_huge_page_is_truncated_with_a_notice() -> None:
+def test_huge_page_is_truncated_with_a_notice():
     page = page_of(b"<p>one two three</p>" * (MAX_BLOCKS + 7))
     assert len(page.find_class("verdict")) == MAX_BLOCKS
     assert "7 more blocks are not shown" in page.text_content()
 
 
-def test_command_writes_the_explanation(newscrawl: Newscrawl, tmp_path: Path) -> None:
+def test_command_writes_the_explanation(newscrawl, tmp_path):
     done = newscrawl("explain", str(PAGES / "qingsong.html"), "-o", "why.html")
     assert done.code == 0, done.err
     assert lxml_html.parse(str(tmp_path / "why.html")).getroot().find_class("block")
 
 
-def test_command_reads_compressed_pages_of_a_corpus(newscrawl: Newscrawl, tmp_path: Path) -> None:
+def test_command_reads_compressed_pages_of_a_corpus(newscrawl, tmp_path):
     (tmp_path / "page.html.gz").write_bytes(gzip.compress(PAGE))
     done = newscrawl("explain", "page.html.gz", "-o", "why.html")
     assert done.code == 0, done.err
     assert "Northwind Robotics" in (tmp_path / "why.html").read_text()
 
 
-def test_decompression_bomb_is_refused(newscrawl: Newscrawl, tmp_path: Path) -> None:
+def test_decompression_bomb_is_refused(newscrawl, tmp_path):
     (tmp_path / "bomb.gz").write_bytes(gzip.compress(b"<p>" * 8_000_000))
     done = newscrawl("explain", "bomb.gz")
     assert done.code == 2
@@ -194,9 +193,7 @@ def test_decompression_bomb_is_refused(newscrawl: Newscrawl, tmp_path: Path) -> 
     ],
     ids=["no file", "no method", "no folder"],
 )
-def test_invalid_usage_is_one_line_and_exit_code_2(
-    newscrawl: Newscrawl, arguments: tuple[str, ...], message: str
-) -> None:
+def test_invalid_usage_is_one_line_and_exit_code_2(newscrawl, arguments, message):
     done = newscrawl("explain", *arguments)
     assert done.code == 2
     assert message in done.err
@@ -216,7 +213,7 @@ def answer_of(html: bytes, asked: AskedSentence, method: str = "combined") -> st
     return " ".join(answer.text_content().split())
 
 
-def test_sentence_is_answered_first_with_the_probability_of_its_block() -> None:
+def test_sentence_is_answered_first_with_the_probability_of_its_block():
     blocks = explain(PAGE).blocks
     kept = max(blocks, key=lambda block: block.probability)
     sentence = kept.text.split(". ")[0]
@@ -228,7 +225,7 @@ def test_sentence_is_answered_first_with_the_probability_of_its_block() -> None:
     assert "Siemens: rule 'name'" in answer
 
 
-def test_rule_that_drops_a_paragraph_is_its_first_reason() -> None:
+def test_rule_that_drops_a_paragraph_is_its_first_reason():
     notice = "Follow us on Facebook and Instagram."
     article = f"<article><h1>Harbour</h1><p>{PROSE}</p><p>{notice}</p><p>{PROSE}</p></article>"
     (block,) = (block for block in explain(article.encode()).blocks if block.text == notice)
@@ -236,7 +233,7 @@ def test_rule_that_drops_a_paragraph_is_its_first_reason() -> None:
     assert block.reasons[0].kind == "what a paper or platform says of itself"
 
 
-def test_kind_of_evidence_that_changes_nothing_is_no_reason() -> None:
+def test_kind_of_evidence_that_changes_nothing_is_no_reason():
     found = explain(PAGE)
     kept = max(found.blocks, key=lambda block: block.probability)
     strong, weak = Reason("its place", 4.0), Reason("its words", 0.001)
@@ -253,7 +250,7 @@ def test_kind_of_evidence_that_changes_nothing_is_no_reason() -> None:
         assert "its words" not in text
 
 
-def test_other_sentences_of_the_article_are_answered_below() -> None:
+def test_other_sentences_of_the_article_are_answered_below():
     blocks = [block for block in explain(PAGE).blocks if "combined" in block.taken_by][:2]
     others = (
         AskedSentence(text="A headline", section="title", mentions=("Bosch: rule 'name'",)),
@@ -267,17 +264,17 @@ def test_other_sentences_of_the_article_are_answered_below() -> None:
     assert f"block #{blocks[1].number} of" in third
 
 
-def test_sentence_of_another_page_is_said_to_be_missing() -> None:
+def test_sentence_of_another_page_is_said_to_be_missing():
     answer = answer_of(PAGE, AskedSentence(text="Ganz andere Wörter, die nirgends stehen."))
     assert "No block of this page holds it" in answer
 
 
-def test_headline_is_explained_by_the_metadata() -> None:
+def test_headline_is_explained_by_the_metadata():
     answer = answer_of(PAGE, AskedSentence(text="A headline", section="title"))
     assert "It is the headline" in answer
 
 
-def test_company_of_a_teaser_is_answered_with_the_dropped_block() -> None:
+def test_company_of_a_teaser_is_answered_with_the_dropped_block():
     explanation = explain(PAGE)
     method = explanation.article.method
     teaser = next(block for block in explanation.blocks if method not in block.taken_by)
@@ -287,12 +284,12 @@ def test_company_of_a_teaser_is_answered_with_the_dropped_block() -> None:
     assert f"block #{teaser.number} of {len(explanation.blocks)}, which combined dropped" in answer
 
 
-def test_company_in_no_dropped_block_is_said_to_be_missing() -> None:
+def test_company_in_no_dropped_block_is_said_to_be_missing():
     asked = AskedSentence(left_out="Yahoo", finds=lambda _: False)
     assert "No block of this page that was dropped names it" in answer_of(PAGE, asked)
 
 
-def test_explanation_leads_back_to_the_article_and_the_proof() -> None:
+def test_explanation_leads_back_to_the_article_and_the_proof():
     asked = AskedSentence(back="/article?url=x", proof="/proof?company=A%26B&page=2")
     page = lxml_html.document_fromstring(render(explain(PAGE), asked))
     assert page.xpath("//a[text()='Back to the article']/@href") == ["/article?url=x"]
@@ -302,13 +299,13 @@ def test_explanation_leads_back_to_the_article_and_the_proof() -> None:
     assert page.xpath("//a[text()='Back to the number']") == []
 
 
-def test_ratio_of_a_single_line_is_told_instead_of_drawn() -> None:
+def test_ratio_of_a_single_line_is_told_instead_of_drawn():
     page = page_of(b"<p>" + b"Siemens builds a tram for the harbour. " * 9 + b"</p>")
     assert page.xpath("//*[@class='chart']") == []
     assert "All text is in one line, with a tag ratio of" in page.text_content()
 
 
-def test_hostile_sentence_is_shown_as_text() -> None:
+def test_hostile_sentence_is_shown_as_text():
     asked = AskedSentence(text="<script>alert(1)</script>", mentions=("<b>x</b>",))
     page = lxml_html.document_fromstring(render(explain(PAGE), asked))
     assert not page.xpath("//script")
@@ -316,7 +313,7 @@ def test_hostile_sentence_is_shown_as_text() -> None:
 
 
 @pytest.mark.parametrize("method", ["fe", "cetr"])
-def test_sentence_is_answered_for_every_method(method: str) -> None:
+def test_sentence_is_answered_for_every_method(method):
     assert "Features beyond their limits" in answer_of(
         PAGE, AskedSentence(text=explain(PAGE).blocks[3].text), method
     )

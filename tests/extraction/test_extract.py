@@ -45,7 +45,7 @@ MONSTERS = {
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("page", MONSTERS.values(), ids=MONSTERS.keys())
-def test_random_page_does_not_raise(page: bytes | str, method: str) -> None:
+def test_random_page_does_not_raise(page, method):
     article = extract(page, "https://example.org/x", method=method)
     assert article.text == "\n\n".join(article.paragraphs)
     assert 0.0 <= article.confidence <= 1.0
@@ -53,7 +53,7 @@ def test_random_page_does_not_raise(page: bytes | str, method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @given(page=st.one_of(st.binary(max_size=400), st.text(max_size=400)))
-def test_random_bytes_do_not_raise(method: str, page: bytes | str) -> None:
+def test_random_bytes_do_not_raise(method, page):
     assert extract(page, method=method).method == method
 
 
@@ -64,7 +64,7 @@ def test_random_bytes_do_not_raise(method: str, page: bytes | str) -> None:
         max_size=60,
     )
 )  # fmt: skip
-def test_tag_soup_does_not_raise(parts: list[str]) -> None:
+def test_tag_soup_does_not_raise(parts):
     assert extract("".join(parts)).method == "combined"
 
 
@@ -76,13 +76,13 @@ def test_tag_soup_does_not_raise(parts: list[str]) -> None:
         pytest.param(gzip.compress(PAGE.encode(), mtime=0), id="gzip"),
     ],
 )
-def test_binary_file_has_no_article(binary: bytes) -> None:
+def test_binary_file_has_no_article(binary):
     article = extract(binary)
     assert (article.text, article.title) == ("", None)
     assert extract(PAGE.encode()).text
 
 
-def test_teaser_is_not_the_article() -> None:
+def test_teaser_is_not_the_article():
     article = extract(PAGE)
     assert article.title == "Microsoft opens a laboratory"
     assert "Microsoft" in article.text
@@ -90,40 +90,40 @@ def test_teaser_is_not_the_article() -> None:
     assert len(article.paragraphs) == 3
 
 
-def test_result_does_not_depend_on_earlier_pages() -> None:
+def test_result_does_not_depend_on_earlier_pages():
     first = extract(PAGE)
     extract(b"<p>another page</p>")
     assert extract(PAGE) == first
 
 
-def test_page_of_ten_megabytes_is_read() -> None:
+def test_page_of_ten_megabytes_is_read():
     article = extract(
         "<p>Some words stand here in a row, and nobody has counted them.</p>" * 160_000
     )
     assert article.text
 
 
-def test_unknown_method_is_refused_with_the_known_ones() -> None:
+def test_unknown_method_is_refused_with_the_known_ones():
     with pytest.raises(ValueError, match=r"combined, .*fe, pr, tb, cetr"):
         extract(PAGE, method="magic")
 
 
 @pytest.mark.parametrize("kind", [bytearray, memoryview])
-def test_bytearray_and_memoryview_are_read_like_bytes(kind: type[bytearray | memoryview]) -> None:
+def test_bytearray_and_memoryview_are_read_like_bytes(kind):
     page = PAGE if isinstance(PAGE, bytes) else PAGE.encode()
     assert extract(kind(page)) == extract(page)
 
 
-def test_none_is_read_as_an_empty_page() -> None:
+def test_none_is_read_as_an_empty_page():
     assert extract(None) == extract(b"")
 
 
-def test_argument_that_is_not_a_page_raises_type_error() -> None:
+def test_argument_that_is_not_a_page_raises_type_error():
     with pytest.raises(TypeError, match="a page is bytes or str, not int"):
         extract(5)  # type: ignore[arg-type]
 
 
-def test_empty_page_gives_empty_article() -> None:
+def test_empty_page_gives_empty_article():
     article = extract(b"")
     assert (article.text, article.paragraphs, article.title) == ("", (), None)
 
@@ -152,7 +152,7 @@ def _written_by_a_script(body: str, shown: str = "", **more: object) -> str:
     ],
     ids=["plain", "HTML", "HTML that is escaped"],
 )
-def test_script_rendered_text_comes_from_json_ld(body: str) -> None:
+def test_script_rendered_text_comes_from_json_ld(body):
     article = extract(_written_by_a_script(body))
     assert list(article.paragraphs) == BODY
     assert article.confidence == CONFIDENCE_IN_JSON_LD
@@ -167,5 +167,5 @@ def test_script_rendered_text_comes_from_json_ld(body: str) -> None:
     ],
     ids=["behind a paywall", "asks to subscribe", "shows a text of its own"],
 )
-def test_json_ld_text_is_not_used_behind_a_wall_or_beside_visible_text(page: str) -> None:
+def test_json_ld_text_is_not_used_behind_a_wall_or_beside_visible_text(page):
     assert BODY[1] not in extract(page).text

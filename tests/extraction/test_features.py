@@ -53,26 +53,26 @@ def value(html: str, name: str, profile: ProfileName = "html5") -> float:
         ("structure", "<div>four words stand here", 0.0),
     ],
 )
-def test_feature_has_its_defined_value(name: str, html: str, expected: float) -> None:
+def test_feature_has_its_defined_value(name, html, expected):
     assert value(html, name) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
     ("name", "expected"), [("structure", 2 / 4), ("lists", 3 / 4), ("formats", 0.0)]
 )
-def test_2007_counts_removed_elements_but_not_the_cell(name: str, expected: float) -> None:
+def test_2007_counts_removed_elements_but_not_the_cell(name, expected):
     html = "<table><tr><td><h1>One</h1><p>two</p><ul><li>three<li>four</ul></table>"
     assert value(html, name, "2007") == pytest.approx(expected)
 
 
-def test_stop_word_ratio_is_the_highest_of_all_lists() -> None:
+def test_stop_word_ratio_is_the_highest_of_all_lists():
     """A Spanish sentence is as good as an English one."""
     spanish = "<p>El banco dijo que no es la última de las bajadas</p>"
     english = "<p>The bank said that it is not the last of the cuts</p>"
     assert min(value(spanish, "stop_words"), value(english, "stop_words")) > 0.5
 
 
-def test_features_have_one_row_per_block_in_the_papers_order() -> None:
+def test_features_have_one_row_per_block_in_the_papers_order():
     found = features("<p>one</p><p>two</p><p>three</p>")
     assert found.values.shape == (3, len(NAMES))
     assert len(NAMES) == 8
@@ -80,7 +80,7 @@ def test_features_have_one_row_per_block_in_the_papers_order() -> None:
 
 
 @pytest.mark.parametrize("profile", ["html5", "2007"])
-def test_page_without_blocks_has_no_rows(profile: ProfileName) -> None:
+def test_page_without_blocks_has_no_rows(profile):
     assert features("", profile).values.shape == (0, len(NAMES))
 
 
@@ -94,7 +94,7 @@ def test_page_without_blocks_has_no_rows(profile: ProfileName) -> None:
         max_size=40,
     )
 )  # fmt: skip
-def test_features_are_in_their_ranges(profile: ProfileName, parts: list[str]) -> None:
+def test_features_are_in_their_ranges(profile, parts):
     found = features("".join(parts), profile)
     assert np.isfinite(found.values).all()
     assert (found.values >= 0).all()
@@ -103,7 +103,7 @@ def test_features_are_in_their_ranges(profile: ProfileName, parts: list[str]) ->
 
 
 @given(words=st.lists(st.sampled_from(["the", "cat", "Bank", "12", "sat"]), min_size=1))
-def test_more_links_raise_only_the_anchor_ratio(words: list[str]) -> None:
+def test_more_links_raise_only_the_anchor_ratio(words):
     plain, linked = " ".join(words), " ".join(f"<a href=x>{word}</a>" for word in words)
     one, other = features(f"<p>{plain}.").values[0], features(f"<p>{linked}.").values[0]
     anchors = NAMES.index("anchors")
@@ -122,16 +122,16 @@ def kept(row: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> bool:
     return bool(keep(Features(values=row[None], tokens=count(("x",))), LIMITS)[0])
 
 
-def test_block_within_all_limits_is_kept() -> None:
+def test_block_within_all_limits_is_kept():
     assert kept(INSIDE)
 
 
-def test_block_at_the_limits_is_kept() -> None:
+def test_block_at_the_limits_is_kept():
     assert kept(LIMITS.values)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in ("formats", "structure")])
-def test_one_broken_limit_drops_the_block(name: str) -> None:
+def test_one_broken_limit_drops_the_block(name):
     row, place = INSIDE.copy(), NAMES.index(name)
     step = 0.01 if name in UPPER_LIMITS else -0.01
     row[place] = LIMITS.values[place] + step
@@ -139,7 +139,7 @@ def test_one_broken_limit_drops_the_block(name: str) -> None:
 
 
 @pytest.mark.parametrize("profile", ["html5", "2007"])
-def test_learned_limits_have_a_provenance(profile: ProfileName) -> None:
+def test_learned_limits_have_a_provenance(profile):
     file = files("newscrawl.extraction").joinpath("data/thresholds.json")
     entry = json.loads(file.read_text("utf-8"))[profile]
     assert entry["provenance"]["corpus"]
@@ -159,7 +159,7 @@ def test_learned_limits_have_a_provenance(profile: ProfileName) -> None:
         ("", False),
     ],
 )
-def test_unspaced_scripts_have_their_own_limits(text: str, unspaced: bool) -> None:
+def test_unspaced_scripts_have_their_own_limits(text, unspaced):
     tokens = count((text,))
     found = limits_for(Features(values=np.zeros((1, len(NAMES))), tokens=tokens))
     own, other = load_limits(unspaced=unspaced), load_limits(unspaced=not unspaced)

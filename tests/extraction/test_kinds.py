@@ -6,7 +6,7 @@ from newscrawl import extract
 from newscrawl.extraction.extract import parse_page
 from newscrawl.extraction.kinds import decide_kind
 from newscrawl.extraction.methods import METHODS, of_other_page
-from tests.walls.pages import ARTICLES, WALLS, Page
+from tests.walls.pages import ARTICLES, WALLS
 
 STORY = "https://pier.example/news/harbour-reopens-after-storm-1234"
 BODY = "The harbour reopened on Monday after the storm. " * 60
@@ -43,9 +43,7 @@ def data(kind_of_node: str) -> str:
         ("", "https://pier.example/de/index.html", BODY, "front"),
     ],
 )
-def test_kind_follows_from_json_ld_types_and_url(
-    html: str, url: str | None, text: str, wanted: str
-) -> None:
+def test_kind_follows_from_json_ld_types_and_url(html, url, text, wanted):
     assert kind(html, url, text=text) == wanted
 
 
@@ -60,11 +58,11 @@ def test_kind_follows_from_json_ld_types_and_url(
         (ARTICLE + '<div itemscope itemtype="http://schema.org/Product">{}</div>', "article"),
     ],
 )
-def test_threads_and_products_are_no_articles(page: str, wanted: str) -> None:
+def test_threads_and_products_are_no_articles(page, wanted):
     assert extract(page.replace("{}", f"<p>{BODY}</p>"), STORY).kind == wanted
 
 
-def test_section_of_links_is_a_front_page() -> None:
+def test_section_of_links_is_a_front_page():
     section = "https://pier.example/business/"
     assert kind("<h1>Business</h1>", section, link_words=900) == "front"
     assert kind("<h1>Business</h1>", section, link_words=20) == "article"
@@ -80,14 +78,14 @@ def test_section_of_links_is_a_front_page() -> None:
      "Página no encontrada", "Nie znaleziono strony", "Страница не найдена", "找不到页面",
      "Доступ ограничен", "403 Forbidden"],
 )  # fmt: skip
-def test_error_pages_and_robot_checks_are_detected_by_title(title: str) -> None:
+def test_error_pages_and_robot_checks_are_detected_by_title(title):
     assert kind(f"<title>{title}</title>", text="Nothing here.") == "error"
 
 
 @pytest.mark.parametrize(
     "title", ["Just a moment in history", "Access denied: how banks lock out the poor", "Area 404"]
 )
-def test_article_with_the_title_of_an_error_is_an_article(title: str) -> None:
+def test_article_with_the_title_of_an_error_is_an_article(title):
     assert kind(f"<h1>{title}</h1>") == "article"
 
 
@@ -102,7 +100,7 @@ def test_article_with_the_title_of_an_error_is_an_article(title: str) -> None:
         "Мы используем cookie с вашего согласия",
     ],
 )
-def test_consent_page_is_detected(text: str) -> None:
+def test_consent_page_is_detected(text):
     assert kind("<title>The Pier</title>", text=text) == "consent"
 
 
@@ -117,17 +115,17 @@ def test_consent_page_is_detected(text: str) -> None:
         "港が再開した。この記事は有料会員限定です。",
     ],
 )
-def test_paywall_is_detected_by_its_words(text: str) -> None:
+def test_paywall_is_detected_by_its_words(text):
     assert kind("<h1>The harbour</h1>", text=text) == "paywall"
 
 
-def test_paywall_is_detected_by_its_json_ld() -> None:
+def test_paywall_is_detected_by_its_json_ld():
     locked = ARTICLE.replace("}", ', "isAccessibleForFree": false}')
     assert kind(locked, text="The harbour reopened. " * 20) == "paywall"
     assert kind(locked, text=BODY) == "article"
 
 
-def test_short_report_that_mentions_cookies_is_an_article() -> None:
+def test_short_report_that_mentions_cookies_is_an_article():
     assert kind(ARTICLE, text="The bakery recalled its cookies on Monday.") == "article"
 
 
@@ -135,13 +133,13 @@ WALL_KINDS = {"consent": "consent", "robot check": "error", "paywall": "paywall"
 
 
 @pytest.mark.parametrize("page", WALLS, ids=[page.path for page in WALLS])
-def test_extract_returns_the_kind_of_wall(page: Page) -> None:
+def test_extract_returns_the_kind_of_wall(page):
     url = "https://pier.example" + (page.final or page.path)
     assert extract(page.html, url).kind == WALL_KINDS[page.wall]
 
 
 @pytest.mark.parametrize("path", ARTICLES)
-def test_article_about_walls_is_an_article(path: str) -> None:
+def test_article_about_walls_is_an_article(path):
     assert extract(ARTICLES[path], f"https://pier.example{path}").kind == "article"
 
 
@@ -195,7 +193,7 @@ def test_article_about_walls_is_an_article(path: str) -> None:
         "此內容僅限訂戶閱讀",
     ],
 )
-def test_call_behind_a_short_text_makes_a_paywall(call: str) -> None:
+def test_call_behind_a_short_text_makes_a_paywall(call):
     html = f"<article><h1>Harbour reopens</h1><p>{BODY[:300]}</p><div><p>{call}</p></div></article>"
     assert extract(html, STORY).kind == "paywall"
 
@@ -213,7 +211,7 @@ def test_call_behind_a_short_text_makes_a_paywall(call: str) -> None:
         "Logga in. Om oss",
     ],
 )
-def test_other_lines_behind_a_short_text_make_no_paywall(line: str) -> None:
+def test_other_lines_behind_a_short_text_make_no_paywall(line):
     html = f"<article><h1>Harbour reopens</h1><p>{BODY[:300]}</p><div><p>{line}</p></div></article>"
     assert extract(html, STORY).kind == "article"
 
@@ -251,12 +249,12 @@ def test_other_lines_behind_a_short_text_make_no_paywall(line: str) -> None:
         "O site está em manutenção.",
     ],
 )
-def test_page_that_tells_its_reader_of_itself_is_an_error(text: str) -> None:
+def test_page_that_tells_its_reader_of_itself_is_an_error(text):
     html = f"<title>The Pier</title><div id=root><h1>{text[:20]}</h1><p>{text}</p></div>"
     assert extract(html, STORY).kind in {"error", "consent"}
 
 
-def test_welcome_to_a_new_site_is_no_notice() -> None:
+def test_welcome_to_a_new_site_is_no_notice():
     """A crawl compares it with what other addresses show (2026-11-28)."""
     paragraphs = "".join(
         f"<p>Our site has a new home, and page {part} of it is for you, our readers. The old "
@@ -283,18 +281,18 @@ def test_welcome_to_a_new_site_is_no_notice() -> None:
         "Сайт банка в понедельник был недоступен три часа из-за сбоя сервера.",
     ],
 )
-def test_report_about_pages_and_browsers_is_an_article(text: str) -> None:
+def test_report_about_pages_and_browsers_is_an_article(text):
     assert extract(f"<h1>Harbour news</h1><p>{text}</p>", STORY).kind == "article"
 
 
-def test_link_to_the_full_story_elsewhere_is_not_a_wall() -> None:
+def test_link_to_the_full_story_elsewhere_is_not_a_wall():
     html = (
         f"<h1>News digest</h1><p>{BODY[:400]}</p><a href=/x>Click here to read the full story</a>"
     )
     assert extract(html, STORY).kind == "article"
 
 
-def test_subscribe_button_after_a_long_unspaced_text_is_not_a_wall() -> None:
+def test_subscribe_button_after_a_long_unspaced_text_is_not_a_wall():
     html = f"<h1>港口</h1><p>{'港口在暴风雨后重新开放。' * 50}</p><p>有料会員限定</p>"
     assert extract(html, STORY).kind == "article"
 
@@ -312,7 +310,7 @@ REPORT = f"""<html><body><h1>Harbour reopens after storm</h1>
 <button>Search</button></body></html>"""
 
 
-def test_documentation_that_declares_nothing_is_no_article() -> None:
+def test_documentation_that_declares_nothing_is_no_article():
     assert extract(MANUAL, "https://pier.example/docs/mooring").kind == "other"
 
 
@@ -326,7 +324,7 @@ def test_documentation_that_declares_nothing_is_no_article() -> None:
     ],
     ids=["report", "short address", "declared", "no address"],
 )
-def test_page_is_an_article_unless_much_speaks_against_it(page: str, url: str | None) -> None:
+def test_page_is_an_article_unless_much_speaks_against_it(page, url):
     assert extract(page, url).kind == "article"
 
 
@@ -351,24 +349,24 @@ CARD = '<div class="card"><a href=/p{}>Rope, 12 m</a><span class="price">€ 9</
     ],
     ids=["forum", "number of a thread", "service", "German service", "collection", "manual"],
 )
-def test_type_that_platforms_give_all_pages_makes_no_article(body: str, path: str) -> None:
+def test_type_that_platforms_give_all_pages_makes_no_article(body, path):
     page = f"<html><head>{SAID}</head><body><h1>Winches</h1>{body}</body></html>"
     assert extract(page, f"https://pier.example{path}").kind in {"other", "front"}
     assert extract(ARTICLE + page, f"https://pier.example{path}").kind == "article"
 
 
-def test_signed_and_dated_page_with_a_rating_is_an_article() -> None:
+def test_signed_and_dated_page_with_a_rating_is_an_article():
     rating = '<div itemscope itemtype="http://schema.org/Product">4 stars</div>'
     assert extract(REPORT + rating, STORY).kind == "other"
     signed = REPORT.replace("<time", '<p class="byline">By Jane Doe</p><time')
     assert extract(signed + rating, STORY).kind == "article"
 
 
-def test_address_that_is_no_address_leaves_a_page_an_article() -> None:
+def test_address_that_is_no_address_leaves_a_page_an_article():
     assert extract(MANUAL, "https://[pier/docs").kind == "article"
 
 
-def test_page_that_is_no_article_gives_more_of_its_text() -> None:
+def test_page_that_is_no_article_gives_more_of_its_text():
     url = "https://pier.example/docs/mooring"
     page = parse_page(MANUAL, url)
     taken = extract(MANUAL, url)

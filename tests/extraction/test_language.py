@@ -1,7 +1,5 @@
 """Which language a text is in: the declared one, unless its words speak against it."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -32,22 +30,22 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("language", TEXTS)
-def test_undeclared_language_is_detected_by_stop_words(language: str) -> None:
+def test_undeclared_language_is_detected_by_stop_words(language):
     assert decide_language(None, TEXTS[language]) == language
 
 
 @pytest.mark.parametrize("language", TEXTS)
-def test_correct_declared_language_is_used(language: str) -> None:
+def test_correct_declared_language_is_used(language):
     assert decide_language(language, TEXTS[language]) == language
 
 
 @pytest.mark.parametrize("language", [name for name in TEXTS if name != "en"])
-def test_stop_words_overrule_a_wrong_declared_language(language: str) -> None:
+def test_stop_words_overrule_a_wrong_declared_language(language):
     """Many templates say lang="en" whatever is in them."""
     assert decide_language("en", TEXTS[language]) == language
 
 
-def test_declared_language_is_kept_against_a_close_relative() -> None:
+def test_declared_language_is_kept_against_a_close_relative():
     norwegian = (
         "Rådet har sagt at det ikke vil selge den gamle havnen, og at båtene som er der nå, kan bli"
         " til slutten av året. Det er ikke klart hva som skal komme etter det, eller hvem som skal"
@@ -68,9 +66,7 @@ def test_declared_language_is_kept_against_a_close_relative() -> None:
     ],
 )
 @pytest.mark.parametrize("declared", ["en", None])
-def test_language_of_a_short_text_follows_its_script(
-    language: str, text: str, declared: str | None
-) -> None:
+def test_language_of_a_short_text_follows_its_script(language, text, declared):
     assert decide_language(declared, text) == language
 
 
@@ -84,22 +80,22 @@ def test_language_of_a_short_text_follows_its_script(
         ("lv", "Tilts pār upi no otrdienas slēgts remonta dēļ, vakar paziņoja pilsētas mērs."),
     ],
 )  # fmt: skip
-def test_few_words_overrule_english_where_they_are_clearly_others(language: str, text: str) -> None:
+def test_few_words_overrule_english_where_they_are_clearly_others(language, text):
     assert decide_language("en", text) == language
 
 
-def test_names_alone_overrule_no_language() -> None:
+def test_names_alone_overrule_no_language():
     teams = "Arsenal 2 Chelsea 1 Liverpool 3 Everton 0 Tottenham 2 Fulham 2 Leeds 1 Wolves 0"
     assert decide_language("en", teams) == "en"
 
 
 @pytest.mark.parametrize("declared", ["de", "tr", None])
-def test_declared_language_is_used_for_text_without_words(declared: str | None) -> None:
+def test_declared_language_is_used_for_text_without_words(declared):
     assert decide_language(declared, "") == declared
     assert decide_language(declared, "... !") == declared
 
 
-def test_few_words_do_not_overrule_a_declared_language() -> None:
+def test_few_words_do_not_overrule_a_declared_language():
     text = " ".join(TEXTS["en"].split()[: MIN_WORDS - 1])
     assert decide_language("de", text) == "de"
 
@@ -119,15 +115,15 @@ def test_few_words_do_not_overrule_a_declared_language() -> None:
         ),
     ],
 )
-def test_one_paragraph_overrules_a_wrong_declaration(language: str, text: str) -> None:
+def test_one_paragraph_overrules_a_wrong_declaration(language, text):
     assert decide_language("en", text) == language
 
 
-def test_latin_text_overrules_the_language_of_another_script() -> None:
+def test_latin_text_overrules_the_language_of_another_script():
     assert decide_language("zh", " ".join(TEXTS["en"].split()[:30])) == "en"
 
 
-def test_language_without_stop_words_is_identified() -> None:
+def test_language_without_stop_words_is_identified():
     hungarian = (
         "A tanács közölte, hogy nem adja el a régi kikötőt, és a most ott lévő hajók az év végéig"
         " maradhatnak. Nem világos, hogy mi jön azután, és ki fizeti meg mindezt, de vannak,"
@@ -138,9 +134,7 @@ def test_language_without_stop_words_is_identified() -> None:
 
 
 @pytest.mark.parametrize("length", [None, 60_000_000, 0])
-def test_model_is_read_from_the_cache_unless_its_file_is_damaged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: int | None
-) -> None:
+def test_model_is_read_from_the_cache_unless_its_file_is_damaged(tmp_path, monkeypatch, length):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     unpacked = read_model()
     (file,) = tmp_path.glob("newscrawl/languages-*.npy")

@@ -50,7 +50,7 @@ def seconds(html: bytes) -> float:
 
 
 @pytest.mark.parametrize("trick", TRICKS)
-def test_parsing_time_is_linear(trick: str) -> None:
+def test_parsing_time_is_linear(trick):
     """Four times the page may take four times as long; quadratic would be 16 times. Both are large
     enough to be tamed. The quickest of some looks counts: other tests empty the caches."""
     small, large = monster(trick, 13_000), monster(trick, 52_000)
@@ -59,7 +59,7 @@ def test_parsing_time_is_linear(trick: str) -> None:
 
 
 @pytest.mark.parametrize("trick", TRICKS)
-def test_nodes_are_at_most_as_many_as_bytes(trick: str) -> None:
+def test_nodes_are_at_most_as_many_as_bytes(trick):
     html = monster(trick, 3_000)
     root = parse(html).root
     assert root is not None
@@ -75,16 +75,16 @@ def depth_of(html: bytes) -> int:
 
 
 @pytest.mark.parametrize("elements", [MAX_UNCLOSED + 1, 2 * MAX_ELEMENTS_UNCHECKED])
-def test_nesting_beyond_the_limit_is_flattened(elements: int) -> None:
+def test_nesting_beyond_the_limit_is_flattened(elements):
     assert depth_of(b"<div>" * elements + b"x") <= MAX_DEPTH + 2
 
 
-def test_nesting_within_the_limit_is_not_changed() -> None:
+def test_nesting_within_the_limit_is_not_changed():
     html = b"<div>" * (MAX_UNCLOSED - 1) + b"x"
     assert within_limits(html) is html
 
 
-def test_usual_page_is_not_changed() -> None:
+def test_usual_page_is_not_changed():
     html = b"<div><p title='a > b'>one <b>two</b></p><a href=x hidden>y</a></div>" * 50
     assert within_limits(html) is html
 
@@ -100,11 +100,11 @@ def test_usual_page_is_not_changed() -> None:
         b"<table><tr><td>1<td>2<tr><td>3</table>",
     ],
 )
-def test_flattening_does_not_change_usual_markup(html: bytes) -> None:
+def test_flattening_does_not_change_usual_markup(html):
     assert LexborHTMLParser(flatten(html)).html == LexborHTMLParser(html).html
 
 
-def test_reopened_formatting_elements_become_spans() -> None:
+def test_reopened_formatting_elements_become_spans():
     html = b"<B class=x><a>one</a></B><p><body><br>" * 800
     tree = parse(html)
     assert not tree.css("b")
@@ -112,12 +112,12 @@ def test_reopened_formatting_elements_become_spans() -> None:
     assert len(tree.css("br")) == 800
 
 
-def test_formatting_elements_that_end_behind_their_text_are_kept() -> None:
+def test_formatting_elements_that_end_behind_their_text_are_kept():
     html = b"<B class='x > y'>one</b><p><i></I><p>" * 700
     assert within_limits(html) is html
 
 
-def test_attributes_of_formats_that_paragraphs_reopen_are_dropped() -> None:
+def test_attributes_of_formats_that_paragraphs_reopen_are_dropped():
     opened = b"".join(
         b"<b %b>" % b" ".join(b"a%d=%d" % (key, number) for key in range(10))
         for number in range(30)
@@ -131,15 +131,15 @@ def test_attributes_of_formats_that_paragraphs_reopen_are_dropped() -> None:
     assert within_limits(few) == few
 
 
-def test_flattening_drops_end_tags_without_a_start() -> None:
+def test_flattening_drops_end_tags_without_a_start():
     assert flatten(b"x</b></div>y") == b"x  y"
 
 
-def test_flattening_closes_the_elements_inside_an_ended_one() -> None:
+def test_flattening_closes_the_elements_inside_an_ended_one():
     assert flatten(b"<div><b><i>x</div></b>") == b"<div><b><i>x</i></b></div> "
 
 
-def test_flattening_keeps_closed_formatting_elements() -> None:
+def test_flattening_keeps_closed_formatting_elements():
     html = b"<b>x</b>" * 200
     assert flatten(html) == html
 
@@ -153,7 +153,7 @@ def test_flattening_keeps_closed_formatting_elements() -> None:
         max_size=80,
     )
 )  # fmt: skip
-def test_flattening_loses_no_text(parts: list[bytes]) -> None:
+def test_flattening_loses_no_text(parts):
     html = b"".join(part + b" w%d " % number for number, part in enumerate(parts))
     text = LexborHTMLParser(html).html or ""
     kept = LexborHTMLParser(flatten(html)).html or ""
@@ -161,12 +161,12 @@ def test_flattening_loses_no_text(parts: list[bytes]) -> None:
 
 
 @given(html=st.binary(max_size=300))
-def test_random_bytes_do_not_raise(html: bytes) -> None:
+def test_random_bytes_do_not_raise(html):
     flatten(html)
     assert parse(html) is not None
 
 
-def test_nested_unclosed_attribute_values_take_linear_time() -> None:
+def test_nested_unclosed_attribute_values_take_linear_time():
     """Each of these begins a formatting element whose value ends far behind."""
     html = b"<b a='" + b'<b a="' * 40_000
     started = time.process_time()
@@ -181,6 +181,6 @@ def test_nested_unclosed_attribute_values_take_linear_time() -> None:
         b"</caption>", b"<INPUT>", b"<!-- -->", b"<?x?>", b"</1>",
     ],
 )  # fmt: skip
-def test_many_texts_in_a_table_are_parted_whatever_is_before_them(tag: bytes) -> None:
+def test_many_texts_in_a_table_are_parted_whatever_is_before_them(tag):
     text = b"y" * 100
     assert text + b"<wbr>" in within_limits(b"<table><tr>" + 2_000 * (tag + text))

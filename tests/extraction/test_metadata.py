@@ -25,7 +25,7 @@ def read(html: str, url: str | None = "https://pier.example/news/harbour") -> Me
     return read_metadata(LexborHTMLParser(html), url, now=NOW)
 
 
-def test_every_field_is_read_from_json_ld() -> None:
+def test_every_field_is_read_from_json_ld():
     found = read(f"<html><head>{LINKED}</head><body><h1>Harbour reopens</h1></body></html>")
     zone = timezone(timedelta(hours=1))
     assert found == Metadata(
@@ -59,11 +59,11 @@ def test_every_field_is_read_from_json_ld() -> None:
          ("Max Weber", "Eva Klein")),
     ],
 )  # fmt: skip
-def test_field_is_read_without_json_ld(html: str, field: str, wanted: object) -> None:
+def test_field_is_read_without_json_ld(html, field, wanted):
     assert getattr(read(html), field) == wanted
 
 
-def test_future_date_is_ignored() -> None:
+def test_future_date_is_ignored():
     found = read(
         '<meta property="article:published_time" content="2027-01-01T00:00:00Z">'
         '<meta name="date" content="2026-11-02">'
@@ -71,7 +71,7 @@ def test_future_date_is_ignored() -> None:
     assert found.published == datetime(2026, 11, 2, tzinfo=UTC)
 
 
-def test_empty_page_has_no_metadata() -> None:
+def test_empty_page_has_no_metadata():
     assert read("", None) == Metadata()
 
 
@@ -135,7 +135,7 @@ PLACES = [
 
 
 @pytest.mark.parametrize("html", PLACES)
-def test_places_of_the_publication_date_are_asked_in_their_order(html: str) -> None:
+def test_places_of_the_publication_date_are_asked_in_their_order(html):
     order = (
         "the order of places has changed: exchange the days of the pair that was swapped, and "
         "write a page for each new pair of neighbours"
@@ -165,7 +165,7 @@ def test_places_of_the_publication_date_are_asked_in_their_order(html: str) -> N
          "section_title updatefrequency smartbanner:author release position")),
     ],
 )  # fmt: skip
-def test_names_of_properties_say_what_they_state(field: str | None, names: str) -> None:
+def test_names_of_properties_say_what_they_state(field, names):
     for name in names.split():
         meaning = meaning_of(name)
         assert (meaning and meaning[0]) == field, name
@@ -200,12 +200,12 @@ def test_names_of_properties_say_what_they_state(field: str | None, names: str) 
     ],
     ids=["list", "pushed", "bare keys", "properties", "meta", "RDFa", "hAtom"],
 )
-def test_other_vocabularies_are_read(markup: str) -> None:
+def test_other_vocabularies_are_read(markup):
     page = read(f"<html><body><h1>Harbour reopens</h1>{markup}<p>It did.</p>")
     assert (page.published, page.authors) == (datetime(2026, 11, 3, 11, tzinfo=UTC), ("Jane Doe",))
 
 
-def test_lists_of_articles_in_scripts_state_nothing() -> None:
+def test_lists_of_articles_in_scripts_state_nothing():
     articles = 'x = [{"publishDate": "2026-11-03"}, {"publishDate": "2026-11-04"}]'
     assert scripts.stated_in([articles], "published") == ()
 
@@ -250,12 +250,12 @@ BODY = "<p>The harbour reopened on Friday, the port authority said in a statemen
         ),
     ],
 )
-def test_sentences_comments_and_teasers_date_and_sign_no_article(markup: str) -> None:
+def test_sentences_comments_and_teasers_date_and_sign_no_article(markup):
     metadata = read(f"<main><h1>Harbour reopens</h1>{BODY}{markup}</main>")
     assert (metadata.published, metadata.authors) == (None, ())
 
 
-def test_date_below_the_headline_is_preferred_to_the_day_of_a_bar_above() -> None:
+def test_date_below_the_headline_is_preferred_to_the_day_of_a_bar_above():
     page = read(
         "<div class=date>10 November 2026</div><h1>Harbour reopens</h1>"
         f"<p class=meta>3 November 2026 by Jane Doe</p>{BODY}"
@@ -264,17 +264,17 @@ def test_date_below_the_headline_is_preferred_to_the_day_of_a_bar_above() -> Non
 
 
 @pytest.mark.parametrize("name", ["sv", "sv-SE", "swe", "Swedish", "svenska"])
-def test_languages_are_known_by_code_and_name(name: str) -> None:
+def test_languages_are_known_by_code_and_name(name):
     assert read(f'<html xml:lang="{name}"><h1>Hamnen</h1>').language == "sv"
     assert read(f'<meta name="page_language" content="{name}"><h1>Hamnen</h1>').language == "sv"
 
 
-def test_earliest_of_equally_sure_days_is_that_of_publication() -> None:
+def test_earliest_of_equally_sure_days_is_that_of_publication():
     metas = "<meta name=publish_time content=2026-11-09><meta name=publish_date content=2026-11-03>"
     assert read(f"{metas}<h1>Harbour reopens</h1>").published == datetime(2026, 11, 3, tzinfo=UTC)
 
 
-def test_pages_of_places_follow_the_order_of_places() -> None:
+def test_pages_of_places_follow_the_order_of_places():
     code = publication_date
     order = (*code.STATED_IN, *code.SHOWN_IN, *code.MODIFIED_IN, *code.LAST_RESORTS)
     # Days in the address have tests of their own: they need no page.
@@ -284,7 +284,7 @@ def test_pages_of_places_follow_the_order_of_places() -> None:
     assert [page.id for page in PLACES] == pairs, "rewrite PLACES in the order of the places"
 
 
-def test_day_in_the_address_is_preferred_to_that_beside_the_headline() -> None:
+def test_day_in_the_address_is_preferred_to_that_beside_the_headline():
     html = f"{HEADING}<time datetime={FOURTH}></time>"
     dated = read(html, "https://pier.example/2026/11/03/harbour")
     assert dated.published == datetime(2026, 11, 3, tzinfo=UTC)
@@ -292,7 +292,7 @@ def test_day_in_the_address_is_preferred_to_that_beside_the_headline() -> None:
 
 
 @pytest.mark.parametrize("line", ["3 ноября 2026 г.", "3. studenoga 2026.", "3 พ.ย. 2569 10:30 น."])
-def test_day_with_a_full_stop_behind_it_is_no_sentence(line: str) -> None:
+def test_day_with_a_full_stop_behind_it_is_no_sentence(line):
     page = read(f"<h1>Harbour reopens</h1><p>{line}</p>{BODY}")
     assert page.published is not None
     assert page.published.date() == date(2026, 11, 3)

@@ -36,7 +36,7 @@ def zoned(hours: float, *moment: int) -> datetime:
         ("1923-03-05", datetime(1923, 3, 5)),  # noqa: DTZ001
     ],
 )
-def test_date_values_are_parsed(written: str, moment: datetime) -> None:
+def test_date_values_are_parsed(written, moment):
     stamp = dates.read(written)
     assert stamp is not None
     assert stamp.moment == moment
@@ -122,7 +122,7 @@ def test_date_values_are_parsed(written: str, moment: datetime) -> None:
         ("en", "5/3/26"),
     ],
 )
-def test_days_are_found_in_texts(language: str, written: str) -> None:
+def test_days_are_found_in_texts(language, written):
     stamp = dates.find(written, Dialect(language))
     assert stamp is not None
     assert stamp.moment == DAY
@@ -151,7 +151,7 @@ def test_days_are_found_in_texts(language: str, written: str) -> None:
         ("5 March 2026, 16:05 in the morning", 16, 5),
     ],
 )
-def test_time_of_day_is_read_beside_the_day(text: str, hour: int, minute: int) -> None:
+def test_time_of_day_is_read_beside_the_day(text, hour, minute):
     stamp = dates.find(text)
     assert stamp is not None
     assert stamp.moment == DAY.replace(hour=hour, minute=minute)
@@ -165,9 +165,7 @@ def test_time_of_day_is_read_beside_the_day(text: str, hour: int, minute: int) -
      ("hu", "2026. március 5. du. 3:18", 15),
      ("es", "5 de marzo de 2026, 3:18 de Madrid", 3)],
 )  # fmt: skip
-def test_day_periods_in_latin_letters_are_those_of_the_language(
-    language: str | None, text: str, hour: int
-) -> None:
+def test_day_periods_in_latin_letters_are_those_of_the_language(language, text, hour):
     stamp = dates.find(text, Dialect(language))
     assert stamp is not None
     assert stamp.moment == DAY.replace(hour=hour, minute=18)
@@ -184,9 +182,7 @@ def test_day_periods_in_latin_letters_are_those_of_the_language(
         (Dialect("pl"), "5 listopada 2026", DAY.replace(month=11)),
     ],
 )
-def test_order_of_day_and_month_follows_the_dialect(
-    dialect: Dialect, written: str, day: datetime
-) -> None:
+def test_order_of_day_and_month_follows_the_dialect(dialect, written, day):
     stamp = dates.find(written, dialect)
     assert stamp is not None
     assert stamp.moment == day
@@ -198,7 +194,7 @@ def test_order_of_day_and_month_follows_the_dialect(
      "1970-01-01T00:00:00Z", "0", "Call 030 2026 1234", "99999999999999999999",
      "12 to 2026", "Apr 15 - May 13", "24/7", "2026 12 34", "۳۵ آبان ۱۴۰۵", "5 of 12 in 2026"],
 )  # fmt: skip
-def test_text_without_a_date_has_none(text: str) -> None:
+def test_text_without_a_date_has_none(text):
     assert dates.read(text) is None
 
 
@@ -216,7 +212,7 @@ def test_text_without_a_date_has_none(text: str) -> None:
         (None, None),
     ],
 )
-def test_days_are_found_in_urls(url: str | None, day: datetime | None) -> None:
+def test_days_are_found_in_urls(url, day):
     stamp = dates.from_url(url)
     assert (stamp and stamp.moment) == day
 
@@ -236,14 +232,14 @@ def test_days_are_found_in_urls(url: str | None, day: datetime | None) -> None:
         ("1731398400000/rates", None),
     ],
 )
-def test_numbers_in_addresses_may_be_days(path: str, day: datetime | None) -> None:
+def test_numbers_in_addresses_may_be_days(path, day):
     url = f"https://web.archive.example/web/20160218174457/https://a.example/{path}"
     assert dates.from_url(url) is None
     stamp = dates.from_url(url, maybe=True)
     assert (stamp and stamp.moment) == day
 
 
-def test_date_without_zone_takes_the_other_zone_of_the_page() -> None:
+def test_date_without_zone_takes_the_other_zone_of_the_page():
     berlin = timezone(timedelta(hours=1))
     assert dates.resolve(dates.read("2026-03-05T10:30"), berlin, NOW) == zoned(
         1, 2026, 3, 5, 10, 30
@@ -251,14 +247,14 @@ def test_date_without_zone_takes_the_other_zone_of_the_page() -> None:
     assert dates.resolve(dates.read("2026-03-05T10:30"), None, NOW) == zoned(0, 2026, 3, 5, 10, 30)
 
 
-def test_local_time_ahead_of_now_has_a_zone_east_of_utc() -> None:
+def test_local_time_ahead_of_now_has_a_zone_east_of_utc():
     moment = dates.resolve(dates.read("2026-11-10T19:30"), None, NOW)
     assert moment == zoned(8, 2026, 11, 10, 19, 30)
     assert moment <= NOW
 
 
 @given(st.text(max_size=60) | st.datetimes().map(str) | st.from_regex(r"\d{1,4}[-/. ]\d\d?.*"))
-def test_random_text_gives_no_future_date_and_no_error(text: str) -> None:
+def test_random_text_gives_no_future_date_and_no_error(text):
     for stamp in (dates.read(text), dates.find(text), dates.from_url(text)):
         moment = dates.resolve(stamp, None, NOW)
         assert moment is None or moment <= NOW

@@ -35,12 +35,12 @@ ARTICLE = '{"@type": "NewsArticle", "headline": "Rates rise"}'
          "trailing comma", "trailing commas", "type as address", "control characters",
          "wrong escape", "twice", "quotes within quotes", "escaped"],
 )  # fmt: skip
-def test_article_is_found_in_json_ld(script: str) -> None:
+def test_article_is_found_in_json_ld(script):
     article = next(jsonld.read([script]).articles)
     assert article["headline"] == "Rates rise"
 
 
-def test_comment_before_an_article_loses_no_field_of_it() -> None:
+def test_comment_before_an_article_loses_no_field_of_it():
     script = '/* data */ {"@type": "NewsArticle", "author": {"name": "Jane Doe"}}'
     assert next(jsonld.read([script]).articles)["author"] == {"name": "Jane Doe"}
 
@@ -73,7 +73,7 @@ AUTHOR = '"author": {"@type": "Person", "name": "Jane Doe"}'
          "no brace", "cut", "single quotes", "bare keys", "assignment", "byte-order mark",
          "prefix", "capital", "JSON in JSON", "HTML", "word processor"],
 )  # fmt: skip
-def test_author_is_found_in_invalid_json_ld(script: str) -> None:
+def test_author_is_found_in_invalid_json_ld(script):
     assert next(jsonld.read([script]).articles)["author"]["name"] == "Jane Doe"
 
 
@@ -90,7 +90,7 @@ def test_author_is_found_in_invalid_json_ld(script: str) -> None:
         ),
     )
 )
-def test_valid_json_is_read_as_it_is(value: object) -> None:
+def test_valid_json_is_read_as_it_is(value):
     assert lenient_json.parse(json.dumps(value)) == value
 
 
@@ -101,11 +101,11 @@ def test_valid_json_is_read_as_it_is(value: object) -> None:
     ids=["empty", "text", "cut", "deep lists", "deep objects", "string", "null", "numbers",
          "type no text", "article of another page"],
 )  # fmt: skip
-def test_json_ld_without_an_article_has_none(script: str) -> None:
+def test_json_ld_without_an_article_has_none(script):
     assert list(jsonld.read([script]).articles) == []
 
 
-def test_references_are_resolved() -> None:
+def test_references_are_resolved():
     person = '{"@type": "Person", "@id": "#a", "name": "Jane Doe"}'
     data = jsonld.read([f'[{{"@type": "Article", "author": {{"@id": "#a"}}}}, {person}]'])
     author = data.resolve(next(data.articles)["author"])
@@ -118,5 +118,5 @@ def test_references_are_resolved() -> None:
     [(True, True), (False, False), ("False", False), ("http://schema.org/True", True), (0, False),
      ({"@value": "true"}, True), ("perhaps", None), (None, None), ([], None)],
 )  # fmt: skip
-def test_boolean_values_are_parsed(value: object, wanted: bool | None) -> None:
+def test_boolean_values_are_parsed(value, wanted):
     assert jsonld.truth_of(value) is wanted

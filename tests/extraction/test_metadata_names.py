@@ -65,7 +65,7 @@ from newscrawl.extraction.metadata import byline_lines, names, text_bylines
         ("Un reportaje de Ana Ruiz", ["Ana Ruiz"]),
     ],
 )  # fmt: skip
-def test_names_are_read_from_a_byline(byline: str, wanted: list[str]) -> None:
+def test_names_are_read_from_a_byline(byline, wanted):
     assert list(names.split(byline)) == wanted
 
 
@@ -75,7 +75,7 @@ def test_names_are_read_from_a_byline(byline: str, wanted: list[str]) -> None:
      "{{author}}", "jane@x.example", "Share", "12345678",
      "The quick brown fox jumps over a lazy dog again"],
 )  # fmt: skip
-def test_text_without_a_name_has_none(text: str) -> None:
+def test_text_without_a_name_has_none(text):
     assert names.split(text) == ()
 
 
@@ -92,9 +92,7 @@ def test_text_without_a_name_has_none(text: str) -> None:
         (["Espectáculos", "Juan Muñoz"], ("Juan Muñoz",)),
     ],
 )
-def test_persons_are_found_among_texts_of_the_markup(
-    texts: list[str], wanted: tuple[str, ...]
-) -> None:
+def test_persons_are_found_among_texts_of_the_markup(texts, wanted):
     assert names.persons(texts) == wanted
 
 
@@ -108,20 +106,18 @@ def test_persons_are_found_among_texts_of_the_markup(
         (["by printing one of our examples"], ()),
     ],
 )
-def test_account_or_desk_is_the_author_of_a_byline_without_persons(
-    bylines: list[str], wanted: tuple[str, ...]
-) -> None:
+def test_account_or_desk_is_the_author_of_a_byline_without_persons(bylines, wanted):
     assert names.accounts(bylines) == wanted
 
 
-def test_desks_of_bylines_are_found() -> None:
+def test_desks_of_bylines_are_found():
     assert names.marked_desks(["Night Editor\nMay 3, 2026"]) == ("Night Editor",)
     assert names.marked_desks(["von Redaktion"]) == ("Redaktion",)
     assert names.marked_desks(["Jane Doe"]) == ()
 
 
 @given(st.lists(st.text(max_size=120), max_size=5))
-def test_number_and_length_of_names_are_limited(texts: list[str]) -> None:
+def test_number_and_length_of_names_are_limited(texts):
     found = names.clean(texts)
     assert len(found) <= names.MAX_AUTHORS
     assert len({name.casefold() for name in found}) == len(found)
@@ -138,7 +134,7 @@ def test_number_and_length_of_names_are_limited(texts: list[str]) -> None:
         (["Doe, Jane; Ray, Tom"], ("Jane Doe", "Tom Ray")),
     ],
 )
-def test_fields_are_cleaned_to_names(bylines: list[str], authors: tuple[str, ...]) -> None:
+def test_fields_are_cleaned_to_names(bylines, authors):
     assert names.clean(bylines) == authors
 
 
@@ -187,9 +183,7 @@ def test_fields_are_cleaned_to_names(bylines: list[str], authors: tuple[str, ...
         ("Per capita income rises", None),
     ],
 )
-def test_words_of_authorship_make_a_line_a_byline(
-    line: str, authors: tuple[str, ...] | None
-) -> None:
+def test_words_of_authorship_make_a_line_a_byline(line, authors):
     assert byline_lines.authors_in(line) == authors
 
 
@@ -214,7 +208,7 @@ def test_words_of_authorship_make_a_line_a_byline(
         ("Rates rise, says bank", ()),
     ],
 )
-def test_a_name_and_a_role_or_place_may_be_a_byline(line: str, authors: tuple[str, ...]) -> None:
+def test_a_name_and_a_role_or_place_may_be_a_byline(line, authors):
     assert byline_lines.author_and_place(line) == authors
 
 
@@ -233,5 +227,5 @@ def test_a_name_and_a_role_or_place_may_be_a_byline(line: str, authors: tuple[st
         ("港口重新开放。（记者 王芳）\n船只起航。（记者 李明）", ()),
     ],
 )
-def test_reporter_signs_below_the_text(text: str, authors: tuple[str, ...]) -> None:
+def test_reporter_signs_below_the_text(text, authors):
     assert text_bylines.signed_below(text) == authors

@@ -40,7 +40,7 @@ HEADLINE = "Harbour reopens after the storm"
         f"Business | The Daily Pier | {HEADLINE}",
     ],
 )
-def test_site_name_is_removed_from_the_title(title: str) -> None:
+def test_site_name_is_removed_from_the_title(title):
     assert titles.choose([Candidate(title, "element")], SITE) == HEADLINE
 
 
@@ -56,11 +56,11 @@ def test_site_name_is_removed_from_the_title(title: str) -> None:
         "Storm hits the coast - Police close pier to all visitors",
     ],
 )
-def test_dashes_of_the_headline_are_kept(title: str) -> None:
+def test_dashes_of_the_headline_are_kept(title):
     assert titles.choose([Candidate(title, "element")], SITE) == title
 
 
-def test_title_with_most_agreement_is_chosen() -> None:
+def test_title_with_most_agreement_is_chosen():
     candidates = [
         Candidate("Storm harbour reopening news today", "data"),
         Candidate(HEADLINE, "heading"),
@@ -70,7 +70,7 @@ def test_title_with_most_agreement_is_chosen() -> None:
     assert titles.choose(candidates, SITE) == HEADLINE
 
 
-def test_heading_with_the_site_name_is_not_the_headline() -> None:
+def test_heading_with_the_site_name_is_not_the_headline():
     candidates = [
         Candidate("The Daily Pier", "heading"),
         Candidate(f"The Daily Pier: {HEADLINE}", "element"),
@@ -79,7 +79,7 @@ def test_heading_with_the_site_name_is_not_the_headline() -> None:
     assert titles.choose(candidates, SITE) == HEADLINE
 
 
-def test_text_after_another_candidate_is_removed() -> None:
+def test_text_after_another_candidate_is_removed():
     candidates = [
         Candidate(HEADLINE, "heading"),
         Candidate(f"{HEADLINE} - Sea trade and more - by Jane Doe", "meta"),
@@ -88,7 +88,7 @@ def test_text_after_another_candidate_is_removed() -> None:
     assert titles.choose(candidates, SITE) == HEADLINE
 
 
-def test_no_candidate_gives_no_title() -> None:
+def test_no_candidate_gives_no_title():
     assert titles.choose([], SITE) is None
     assert titles.choose([Candidate("…", "heading")], SITE) is None
 
@@ -110,7 +110,7 @@ def title_of(html: str) -> str | None:
         f"<h1><a href='https://pier.example/'>Pier of the sea</a></h1><h1>{HEADLINE}</h1>",
     ],
 )
-def test_main_heading_gives_the_title_without_kicker_style_and_site(heading: str) -> None:
+def test_main_heading_gives_the_title_without_kicker_style_and_site(heading):
     assert title_of(f"<title>pier.example</title>{heading}") == HEADLINE
 
 
@@ -122,12 +122,12 @@ def test_main_heading_gives_the_title_without_kicker_style_and_site(heading: str
         ("pier.example", HEADLINE),
     ],
 )
-def test_kicker_stays_where_other_titles_have_it(title: str, wanted: str) -> None:
+def test_kicker_stays_where_other_titles_have_it(title, wanted):
     heading = f"<h1><span class='kicker'>Weather:</span> {HEADLINE}</h1>"
     assert title_of(f"<title>{title}</title>{heading}") == wanted
 
 
-def test_parts_of_the_heading_that_titles_lack_are_removed() -> None:
+def test_parts_of_the_heading_that_titles_lack_are_removed():
     heading = f"<h1>Storm at sea <b>{HEADLINE}</b></h1>"
     assert title_of(f"<title>{HEADLINE}</title>{heading}") == HEADLINE
     assert title_of(f"<title>pier.example</title>{heading}") == f"Storm at sea {HEADLINE}"
@@ -143,61 +143,59 @@ def test_parts_of_the_heading_that_titles_lack_are_removed() -> None:
     ],
 )
 @pytest.mark.parametrize("heading", ["", "<h1>Top Classifieds</h1>"])
-def test_part_of_the_title_that_stands_alone_in_the_text_is_the_headline(
-    title: str, heading: str
-) -> None:
+def test_part_of_the_title_that_stands_alone_in_the_text_is_the_headline(title, heading):
     shown = f"<ul><li>Sport</li><li>Sea</li></ul><p class=a>{HEADLINE.upper()}</p>"
     found = title_of(f"<title>{title}</title><body>{heading}{shown}<p>Ships sail.</p>")
     assert found == HEADLINE
 
 
-def test_first_of_two_parts_of_a_length_is_the_headline_in_every_process() -> None:
+def test_first_of_two_parts_of_a_length_is_the_headline_in_every_process():
     one, two = "Ships of the sea", "Birds of the sky"
     body = f"<body><p>{two}</p><p>{one}</p>"
     assert title_of(f"<title>{one} | {two}</title>{body}") == one
     assert title_of(f"<title>{two} | {one}</title>{body}") == two
 
 
-def test_first_marked_headline_is_the_title_of_a_page_without_titles() -> None:
+def test_first_marked_headline_is_the_title_of_a_page_without_titles():
     body = f"<h2>Menu</h2><p class=articleHeadline>{HEADLINE}</p><h3>Other stories of today</h3>"
     assert title_of(f"<body>{body}") == HEADLINE
     assert title_of("<body><p>Ships sail again.</p>") is None
 
 
-def test_single_main_heading_is_trusted_before_other_titles() -> None:
+def test_single_main_heading_is_trusted_before_other_titles():
     other = "Why the harbour reopens: the long read"
     meta = f"<meta property='og:title' content='{other}'><title>{other}</title>"
     assert title_of(f"{meta}<h1>{HEADLINE}</h1>") == HEADLINE
 
 
-def test_longest_part_of_a_title_that_is_a_heading_is_the_headline() -> None:
+def test_longest_part_of_a_title_that_is_a_heading_is_the_headline():
     headings = f"<h1>Press releases</h1><h1>{HEADLINE}</h1>"
     assert title_of(f"<title>Press releases - {HEADLINE}</title>{headings}") == HEADLINE
 
 
-def test_heading_that_names_the_site_and_ends_the_title_is_not_the_headline() -> None:
+def test_heading_that_names_the_site_and_ends_the_title_is_not_the_headline():
     site = "Pier Example News Blog"
     assert title_of(f"<title>{HEADLINE} - {site}</title><h1>{site}</h1>") == HEADLINE
 
 
-def test_soft_hyphens_are_removed_from_the_title() -> None:
+def test_soft_hyphens_are_removed_from_the_title():
     heading = HEADLINE.replace("Harbour", "Har&shy;bour")
     assert title_of(f"<title>pier.example</title><h1>{heading}</h1>") == HEADLINE
 
 
-def test_marked_headline_is_preferred_to_headings_of_boxes() -> None:
+def test_marked_headline_is_preferred_to_headings_of_boxes():
     boxes = "<h1>Jobs</h1><h1>Coupons today</h1>"
     body = f"{boxes}<p class=headline>{HEADLINE}</p>"
     assert title_of(f"<title>pier.example</title><body>{body}") == HEADLINE
 
 
-def test_date_is_not_a_headline() -> None:
+def test_date_is_not_a_headline():
     title = "On writing software with machines"
     body = f"<h2>December 16, 2026</h2><h3>{HEADLINE}</h3><p>{title}.</p>"
     assert title_of(f"<body>{body}") == HEADLINE
 
 
-def test_name_of_a_site_on_a_subdomain_is_removed() -> None:
+def test_name_of_a_site_on_a_subdomain_is_removed():
     page = LexborHTMLParser(f"<title>{HEADLINE} | Harbourtimes</title>")
     assert read_metadata(page, "https://investors.harbourtimes.example/a").title == HEADLINE
 
@@ -222,7 +220,7 @@ SHOWN = f"<p>{HEADLINE}</p><p>The town was glad.</p>"
         (f"<title>&lt;b&gt;Harbour&lt;/b&gt;&lt;br&gt;{HEADLINE[8:]}</title>", ""),
     ],
 )
-def test_headline_is_distinguished_from_slogans_and_sections(head: str, body: str) -> None:
+def test_headline_is_distinguished_from_slogans_and_sections(head, body):
     assert title_of(head + body) == HEADLINE
 
 
@@ -235,6 +233,6 @@ def test_headline_is_distinguished_from_slogans_and_sections(head: str, body: st
         "海港新闻：港口在风暴后重新开放",
     ],
 )
-def test_chinese_titles_are_parted_without_blanks(title: str) -> None:
+def test_chinese_titles_are_parted_without_blanks(title):
     shown = "<div>港口在风暴后重新开放</div><p>周二港口重新开放。</p>"
     assert title_of(f"<title>{title}</title>{shown}") == "港口在风暴后重新开放"

@@ -29,7 +29,7 @@ def both(request: pytest.FixtureRequest) -> tuple[Article, Expected]:
     return read(request.param)
 
 
-def test_title_language_and_kind_are_as_expected(both: tuple[Article, Expected]) -> None:
+def test_title_language_and_kind_are_as_expected(both):
     article, expected = both
     assert (article.title, article.language, article.kind) == (
         expected.title,
@@ -38,25 +38,25 @@ def test_title_language_and_kind_are_as_expected(both: tuple[Article, Expected])
     )
 
 
-def test_expected_phrases_are_extracted(both: tuple[Article, Expected]) -> None:
+def test_expected_phrases_are_extracted(both):
     article, expected = both
     text = " ".join(article.text.split())
     assert [phrase for phrase in expected.must if phrase not in text] == []
 
 
-def test_boilerplate_phrases_are_not_extracted(both: tuple[Article, Expected]) -> None:
+def test_boilerplate_phrases_are_not_extracted(both):
     article, expected = both
     text = " ".join(article.text.split())
     assert [phrase for phrase in expected.must_not if phrase in text] == []
 
 
-def test_no_paragraph_comes_out_twice(both: tuple[Article, Expected]) -> None:
+def test_no_paragraph_comes_out_twice(both):
     long = [text for text in both[0].paragraphs if len(text.split()) >= MIN_ONCE]
     assert sorted(long) == sorted(set(long))
 
 
 @pytest.mark.corpus
-def test_no_article_of_the_corpus_is_empty_and_no_page_says_a_paragraph_twice() -> None:
+def test_no_article_of_the_corpus_is_empty_and_no_page_says_a_paragraph_twice():
     folder = os.environ.get("NEWSCRAWL_CORPUS")
     if not folder:
         pytest.skip("no development corpus: set NEWSCRAWL_CORPUS")
@@ -71,14 +71,14 @@ def test_no_article_of_the_corpus_is_empty_and_no_page_says_a_paragraph_twice() 
     assert (empty, twice) == ([], [])
 
 
-def test_known_shortcomings_are_marked(both: tuple[Article, Expected]) -> None:
+def test_known_shortcomings_are_marked(both):
     article, expected = both
     if still := [phrase for phrase in expected.shortcomings if phrase in article.text]:
         pytest.xfail(f"taken for the article: {', '.join(still)}")
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.stem)
-def test_expected_phrases_are_on_the_page(page: Path) -> None:
+def test_expected_phrases_are_on_the_page(page):
     """A phrase with a slip of the pen would never be missed."""
     source = " ".join(unescape(_TAG.sub("", decode(page.read_bytes()).decode())).split())
     expected = Expected.of(page)

@@ -64,7 +64,7 @@ def knowing(text: str, times: int = MIN_PAGES) -> Memory:
 @pytest.mark.parametrize(
     "method", ["combined", "combined-precision", "combined-recall", "fe", "pr"]
 )
-def test_paragraphs_repeated_on_other_pages_are_removed(method: str) -> None:
+def test_paragraphs_repeated_on_other_pages_are_removed(method):
     before = newscrawl.extract(page(1), method=method)
     after = newscrawl.extract(page(1), method=method, memory=knowing(APPEAL))
     assert APPEAL in before.paragraphs
@@ -73,38 +73,38 @@ def test_paragraphs_repeated_on_other_pages_are_removed(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_empty_memory_changes_nothing(method: str) -> None:
+def test_empty_memory_changes_nothing(method):
     assert newscrawl.extract(page(1), method=method, memory=EMPTY) == newscrawl.extract(
         page(1), method=method
     )
 
 
-def test_memory_of_other_texts_changes_nothing() -> None:
+def test_memory_of_other_texts_changes_nothing():
     other = knowing("Something that this page does not say.")
     assert newscrawl.extract(page(1), memory=other) == newscrawl.extract(page(1))
 
 
-def test_template_needs_a_minimum_of_pages() -> None:
+def test_template_needs_a_minimum_of_pages():
     assert without_templates([APPEAL, "Own words."], knowing(APPEAL, MIN_PAGES - 1)) == [
         APPEAL,
         "Own words.",
     ]
 
 
-def test_template_needs_a_minimum_share_of_pages() -> None:
+def test_template_needs_a_minimum_share_of_pages():
     rare = learned([[APPEAL]] * MIN_PAGES + [[prose(number)] for number in range(300)])
     assert without_templates([APPEAL, "Own words."], rare) == [APPEAL, "Own words."]
 
 
-def test_text_of_templates_only_is_kept() -> None:
+def test_text_of_templates_only_is_kept():
     assert without_templates([APPEAL, APPEAL], knowing(APPEAL)) == [APPEAL, APPEAL]
 
 
-def test_repeated_paragraph_of_a_page_counts_once() -> None:
+def test_repeated_paragraph_of_a_page_counts_once():
     assert len(fingerprints([APPEAL, APPEAL, "a", ""])) == 1
 
 
-def test_adding_a_page_does_not_change_the_old_memory() -> None:
+def test_adding_a_page_does_not_change_the_old_memory():
     before = knowing(APPEAL)
     copy = Memory(pages=before.pages, seen=dict(before.seen))
     after = with_page(before, fingerprints([APPEAL]))
@@ -113,7 +113,7 @@ def test_adding_a_page_does_not_change_the_old_memory() -> None:
     assert after.seen[fingerprints([APPEAL])[0]] == MIN_PAGES + 1
 
 
-def test_pages_added_together_or_one_by_one_are_equal() -> None:
+def test_pages_added_together_or_one_by_one_are_equal():
     pages = [fingerprints([APPEAL, prose(number)]) for number in range(HALVED_AT + 3)]
     one_by_one = EMPTY
     for page in pages:
@@ -121,7 +121,7 @@ def test_pages_added_together_or_one_by_one_are_equal() -> None:
     assert with_pages(EMPTY, pages) == one_by_one
 
 
-def test_paragraph_not_seen_any_more_is_forgotten() -> None:
+def test_paragraph_not_seen_any_more_is_forgotten():
     memory = learned([[APPEAL, prose(number)] for number in range(HALVED_AT)])
     assert without_templates([APPEAL, "Own words."], memory) == ["Own words."]
     for number in range(6 * HALVED_AT):
@@ -129,7 +129,7 @@ def test_paragraph_not_seen_any_more_is_forgotten() -> None:
     assert without_templates([APPEAL, "Own words."], memory) == [APPEAL, "Own words."]
 
 
-def test_memory_is_limited_and_keeps_its_templates() -> None:
+def test_memory_is_limited_and_keeps_its_templates():
     memory = EMPTY
     for number in range(3 * MAX_TEXTS // MAX_TEXTS_OF_PAGE):
         own = [f"text {number} {n}" for n in range(2 * MAX_TEXTS_OF_PAGE)]
@@ -139,7 +139,7 @@ def test_memory_is_limited_and_keeps_its_templates() -> None:
 
 
 @given(st.lists(st.lists(st.sampled_from(WORDS), max_size=5), max_size=12))
-def test_reduced_memory_removes_the_same_paragraphs(pages: list[list[str]]) -> None:
+def test_reduced_memory_removes_the_same_paragraphs(pages):
     memory = learned(pages)
     few = templates(memory)
     assert len(few.seen) <= len(memory.seen)
@@ -147,23 +147,23 @@ def test_reduced_memory_removes_the_same_paragraphs(pages: list[list[str]]) -> N
 
 
 @given(st.lists(st.lists(st.text(), max_size=5), max_size=6), st.lists(st.text()))
-def test_random_text_can_be_learned(pages: list[list[str]], paragraphs: list[str]) -> None:
+def test_random_text_can_be_learned(pages, paragraphs):
     left = without_templates(paragraphs, learned(pages))
     assert not paragraphs or left
     assert [text for text in paragraphs if text in left] == left
 
 
-def test_order_of_pages_does_not_matter() -> None:
+def test_order_of_pages_does_not_matter():
     pages = [[APPEAL, prose(number)] for number in range(20)]
     assert learned(pages) == learned(pages[::-1])
 
 
-def test_fingerprints_do_not_depend_on_the_machine() -> None:
+def test_fingerprints_do_not_depend_on_the_machine():
     """They stand in databases: neither the process nor the machine may matter."""
     assert f"{fingerprints(['A text.'])[0]:016x}" == "12ea35782a9200ea"
 
 
-def test_mentions_in_a_repeated_paragraph_of_a_stored_text_are_left_out() -> None:
+def test_mentions_in_a_repeated_paragraph_of_a_stored_text_are_left_out():
     texts = ("Bosch is the subject.", "Siemens supports this paper.")
     memory = with_pages(EMPTY, [fingerprints(texts[1:])] * 3)
     mentions = [

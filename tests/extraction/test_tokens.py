@@ -44,7 +44,7 @@ def words_of(text: str) -> list[str]:
         "Russian", "Korean", "marks", "only marks", "empty",
     ],
 )  # fmt: skip
-def test_text_is_split_into_words(text: str, words: list[str]) -> None:
+def test_text_is_split_into_words(text, words):
     assert words_of(text) == words
 
 
@@ -59,18 +59,18 @@ def test_text_is_split_into_words(text: str, words: list[str]) -> None:
         ("", 0),
     ],
 )
-def test_sentences_are_counted(text: str, sentences: int) -> None:
+def test_sentences_are_counted(text, sentences):
     assert count((text,)).sentences.tolist() == [sentences]
 
 
-def test_words_inside_links_are_counted_apart() -> None:
+def test_words_inside_links_are_counted_apart():
     text = f"see {LINK_START}the whole report{LINK_END} of {LINK_START}Monday{LINK_END}"
     tokens = count((text,))
     assert tokens.words.tolist() == [6]
     assert tokens.linked.tolist() == [4]
 
 
-def test_link_continues_over_blocks() -> None:
+def test_link_continues_over_blocks():
     tokens = count((f"a {LINK_START}b", "c d", f"e{LINK_END} f"))
     assert tokens.linked.tolist() == [1, 2, 1]
 
@@ -93,7 +93,7 @@ def test_link_continues_over_blocks() -> None:
         (LINK_START, Char.MARK),
     ],
 )
-def test_characters_are_classified(char: str, kind: Char) -> None:
+def test_characters_are_classified(char, kind):
     empty = count(("",)).chars[0]
     assert (count((char,)).chars[0] - empty).tolist() == [int(kind == each) for each in Char]
 
@@ -112,71 +112,71 @@ def test_characters_are_classified(char: str, kind: Char) -> None:
         ("zh", "银行表示这不是最后一次降息，他们也不会再等了"),
     ],
 )
-def test_stop_words_are_counted_by_language(language: str, text: str) -> None:
+def test_stop_words_are_counted_by_language(language, text):
     stop_words = count((text,)).stop_words[0]
     assert languages()[int(stop_words.argmax())] == language
 
 
-def test_stop_words_cover_the_papers_fourteen_languages() -> None:
+def test_stop_words_cover_the_papers_fourteen_languages():
     assert len(languages()) >= 14
     assert len(languages()) <= 31, "the look-up has a bit for each"
 
 
-def test_opening_words_are_those_of_each_block() -> None:
+def test_opening_words_are_those_of_each_block():
     tokens = count(("One two three", "", f"{LINK_START}Four{LINK_END}, five"))
     places, counts = tokens.openings(2)
     assert tokens.words_at(places) == ["one", "two", "four", "five"]
     assert counts.tolist() == [2, 0, 2]
 
 
-def test_no_blocks_give_no_counts() -> None:
+def test_no_blocks_give_no_counts():
     tokens = count(())
     assert tokens.words.shape == (0,)
     assert tokens.stop_words.shape == (0, len(languages()))
     assert tokens.chars.shape == (0, len(Char))
 
 
-def test_nul_character_does_not_end_a_block() -> None:
+def test_nul_character_does_not_end_a_block():
     assert count(("a\0b", "c")).words.tolist() == [2, 1]
 
 
 @pytest.mark.parametrize("text", ["The Öl of Łódź", "中国新闻", "हिन्दी में", "ΟΔΟΣ οδός"])
-def test_word_number_does_not_depend_on_the_page(text: str) -> None:
+def test_word_number_does_not_depend_on_the_page(text):
     tokens = count(("before", f"x {text}"))
     words = words_of(text)
     assert tokens.numbers[2:].tolist() == number_words(words).tolist()
 
 
-def test_different_words_have_different_numbers() -> None:
+def test_different_words_have_different_numbers():
     words = [f"{first}{second}" for first in "abcdefghij" for second in "abcdefghij"] + ["a", "b"]
     assert len(set(number_words(words).tolist())) == len(words)
 
 
-def test_word_table_finds_only_its_own_words() -> None:
+def test_word_table_finds_only_its_own_words():
     table = WordTable(number_words(["bank", "und"]), np.array([7, 9]))
     found = table.look_up(number_words(["und", "strange", "bank"]))
     assert found.tolist() == [9, 0, 7]
 
 
-def test_word_table_of_many_words_finds_each() -> None:
+def test_word_table_of_many_words_finds_each():
     words = [f"word{number}" for number in range(9_000)]
     table = WordTable(number_words(words), np.arange(1, 9_001))
     assert table.look_up(number_words(words)).tolist() == list(range(1, 9_001))
     assert not table.look_up(number_words([f"other{number}" for number in range(9_000)])).any()
 
 
-def test_empty_word_table_finds_no_word() -> None:
+def test_empty_word_table_finds_no_word():
     table = WordTable(number_words([]), np.array([], dtype=np.int64))
     assert table.look_up(number_words(["und"])).tolist() == [0]
 
 
-def test_word_number_does_not_depend_on_the_length_of_the_page() -> None:
+def test_word_number_does_not_depend_on_the_length_of_the_page():
     long = count(("word " * 20_000,))
     assert set(long.numbers.tolist()) == set(number_words(["word"]).tolist())
 
 
 @given(texts=st.lists(st.text(max_size=60), max_size=8))
-def test_counts_of_a_block_do_not_depend_on_its_neighbours(texts: list[str]) -> None:
+def test_counts_of_a_block_do_not_depend_on_its_neighbours(texts):
     texts = [text.translate({2: None, 3: None}) for text in texts]
     together = count(tuple(texts))
     for number, text in enumerate(texts):
@@ -187,7 +187,7 @@ def test_counts_of_a_block_do_not_depend_on_its_neighbours(texts: list[str]) -> 
 
 
 @given(texts=st.lists(st.text(max_size=60), max_size=8))
-def test_counts_are_consistent(texts: list[str]) -> None:
+def test_counts_are_consistent(texts):
     tokens = count(tuple(texts))
     assert (tokens.linked <= tokens.words).all()
     assert (tokens.stop_words <= tokens.words[:, None]).all()
