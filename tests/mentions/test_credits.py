@@ -116,7 +116,7 @@ def test_bundled_registry_has_publishers(company, source, text):
         ("Court stops the sale of Business Wire", {"Business Wire"}),
     ],
 )
-def test_wire_behind_a_headline_is_a_credit(title: str, expected: set[str]) -> None:
+def test_wire_behind_a_headline_is_a_credit(title, expected):
     found = bundled_companies().find("The council agreed.", title=title, language="en")
     assert {mention.company for mention in found} == expected
 

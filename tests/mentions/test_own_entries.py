@@ -138,16 +138,12 @@ def names_in(companies: Companies, text: str, language: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("name", "language", "text"), NAMED)
-def test_company_is_found_without_its_legal_form(
-    companies: Companies, name: str, language: str, text: str
-) -> None:
+def test_company_is_found_without_its_legal_form(companies, name, language, text):
     assert names_in(companies, text, language) == {name}
 
 
 @pytest.mark.parametrize(("name", "language", "other", "text"), DOUBTFUL)
-def test_everyday_remainder_needs_support(
-    companies: Companies, name: str, language: str, other: str, text: str
-) -> None:
+def test_everyday_remainder_needs_support(companies, name, language, other, text):
     assert names_in(companies, other, language) == set()
     assert names_in(companies, text, language) == {name}
 
@@ -155,11 +151,11 @@ def test_everyday_remainder_needs_support(
 @pytest.mark.parametrize(
     "name", ["Westhaven Spa", "Just As", "AS Roma", "SC Freiburg", "GmbH", "Co. KG", "Holding AG"]
 )
-def test_name_without_a_legal_form_stays_whole(name: str) -> None:
+def test_name_without_a_legal_form_stays_whole(name):
     assert LegalForms(load_vocabulary()).short_names(name) == []
 
 
-def test_own_name_that_is_a_word_is_not_found_behind_an_article(tmp_path: Path) -> None:
+def test_own_name_that_is_a_word_is_not_found_behind_an_article(tmp_path):
     companies = registry(tmp_path, "Vogel", alone=True)
     assert not names_in(companies, "Ein Vogel flog davon.", "de")
     assert not names_in(companies, "Vogel flog davon.", "de")
@@ -167,9 +163,7 @@ def test_own_name_that_is_a_word_is_not_found_behind_an_article(tmp_path: Path) 
     assert names_in(companies, "Der Vogel-Chef geht.", "de")
 
 
-def test_registered_name_of_a_bundled_company_takes_its_place_with_its_forms(
-    tmp_path: Path,
-) -> None:
+def test_registered_name_of_a_bundled_company_takes_its_place_with_its_forms(tmp_path):
     companies = registry(tmp_path, "Apple Inc.", "Siemens AG")
     assert names_in(companies, "Apple unveiled an iPhone. Siemens and 西门子 grew.", "en") == {
         "Apple Inc.",
@@ -186,14 +180,14 @@ def test_registered_name_of_a_bundled_company_takes_its_place_with_its_forms(
 
 
 @pytest.mark.thorough
-def test_company_of_another_country_leaves_the_bundled_one_its_name(tmp_path: Path) -> None:
+def test_company_of_another_country_leaves_the_bundled_one_its_name(tmp_path):
     companies = registry(tmp_path, "Orange GmbH")
     assert names_in(companies, "L'opérateur Orange recrute.", "fr") == {"Orange"}
     companies = registry(tmp_path, "Siemens AG", country="US")
     assert names_in(companies, "Siemens wächst.", "de") == {"Siemens"}
 
 
-def test_short_name_of_two_companies_needs_support(tmp_path: Path) -> None:
+def test_short_name_of_two_companies_needs_support(tmp_path):
     companies = registry(tmp_path, "Saltmere Trams Ltd", "Saltmere Trams AG", alone=True)
     assert not names_in(companies, "Saltmere Trams grew.", "en")
     assert names_in(companies, "Saltmere Trams AG grew.", "en") == {"Saltmere Trams AG"}
@@ -201,7 +195,7 @@ def test_short_name_of_two_companies_needs_support(tmp_path: Path) -> None:
     assert names_in(companies, "Saltmere Trams grew.", "en") == {"Saltmere Trams"}
 
 
-def test_check_and_list_show_the_forms_that_count(newscrawl, tmp_path: Path) -> None:
+def test_check_and_list_show_the_forms_that_count(newscrawl, tmp_path):
     registry(tmp_path, "Moser & Söhne GmbH", "Vogel KG", "Siemens AG", "Storm")
     ran = newscrawl("companies", "check", tmp_path / "mine.toml")
     assert ran.code == 0

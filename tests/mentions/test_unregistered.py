@@ -68,18 +68,16 @@ def names(text: str, language: str | None, companies: Companies) -> list[str]:
 
 
 @pytest.mark.parametrize(("language", "text", "name"), NAMES)
-def test_names_beside_legal_forms_and_kinds_are_found(
-    language: str, text: str, name: str, companies: Companies
-) -> None:
+def test_names_beside_legal_forms_and_kinds_are_found(language, text, name, companies):
     assert names(text, language, companies) == [name]
 
 
 @pytest.mark.parametrize(("language", "text"), NONE)
-def test_other_words_are_not(language: str, text: str, companies: Companies) -> None:
+def test_other_words_are_not(language, text, companies):
     assert names(text, language, companies) == []
 
 
-def test_document_has_a_sentence_of_each_name_and_not_too_many(companies: Companies) -> None:
+def test_document_has_a_sentence_of_each_name_and_not_too_many(companies):
     text = "It rains. The carmaker Zelvia sells. " + " ".join(
         f"So does Moor{letter} Ltd." for letter in "abcdefghijklmnopqrstuvwxyz"
     )
