@@ -7,7 +7,6 @@ which numbers or fields changed, and why.
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -26,7 +25,7 @@ def _by_question(lines: Iterator[str] | list[str]) -> dict[str, str]:
     return answers
 
 
-def test_answers_are_those_that_were_frozen(tables_url: str, tmp_path: Path) -> None:
+def test_answers_are_those_that_were_frozen(tables_url, tmp_path):
     expected = _by_question(expected_lines())
     answers = _by_question(write_answers(tables_url, tmp_path))
     assert answers.keys() == expected.keys()
@@ -35,7 +34,7 @@ def test_answers_are_those_that_were_frozen(tables_url: str, tmp_path: Path) -> 
     assert not different, f"{len(different)} answers differ, among them {shown}"
 
 
-def test_frozen_answers_are_full_and_equal_through_the_api() -> None:
+def test_frozen_answers_are_full_and_equal_through_the_api():
     lines = [json.loads(line) for line in expected_lines()]
     answered = {asked["question"] for asked, answer in lines if answer not in ([], {}, None)}
     every = {asked["question"] for asked, _ in lines}
