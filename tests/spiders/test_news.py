@@ -3,7 +3,6 @@
 import ipaddress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -44,29 +43,29 @@ def spider_of(name: str, own_sources: str = "", **arguments: str) -> Spider:
 # --- The loader ---------------------------------------------------------------------------------
 
 
-def test_every_source_has_a_spider() -> None:
+def test_every_source_has_a_spider():
     assert sorted(loader().list()) == sorted(source.slug for source in load_sources())
 
 
-def test_source_without_its_own_class_gets_a_spider() -> None:
+def test_source_without_its_own_class_gets_a_spider():
     spider = loader().load("bbc-news")
     assert issubclass(spider, NewsSpider)
     assert (spider.name, spider.source.name) == ("bbc-news", "The BBC")
     assert not spider.named_by_operator
 
 
-def test_class_in_spiders_is_used_for_its_source() -> None:
+def test_class_in_spiders_is_used_for_its_source():
     spider = loader().load("ft")
     assert issubclass(spider, FtSpider)
     assert spider.source.home == "https://www.ft.com/"
 
 
-def test_spider_attributes_can_be_read_by_feed_exports() -> None:
+def test_spider_attributes_can_be_read_by_feed_exports():
     spider = spider_of("ft")
     assert [name for name in dir(spider) if not hasattr(spider, name)] == []
 
 
-def test_source_of_the_user_is_added(tmp_path: Path) -> None:
+def test_source_of_the_user_is_added(tmp_path):
     environment = demo_settings("http://127.0.0.1:8000", tmp_path, "sqlite://")
     own_loader = loader(environment["NEWSCRAWL_SOURCES"])
     spider = own_loader.load("harbour-courier")
@@ -75,9 +74,7 @@ def test_source_of_the_user_is_added(tmp_path: Path) -> None:
     assert len(own_loader.list()) == len(load_sources()) + 1
 
 
-def test_file_of_the_folder_is_read_where_none_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_of_the_folder_is_read_where_none_is_named(tmp_path, monkeypatch):
     demo_settings("http://127.0.0.1:8000", tmp_path, "sqlite://")
     monkeypatch.chdir(tmp_path)
     assert (tmp_path / "sources.csv").exists()
@@ -89,7 +86,7 @@ def test_file_of_the_folder_is_read_where_none_is_named(
 # --- Arguments ----------------------------------------------------------------------------------
 
 
-def test_arguments_are_read() -> None:
+def test_arguments_are_read():
     arguments = parse_arguments(
         {"since": "2026-11-01", "limit": "5", "feeds": "https://a.example/f, https://b.example/f,"}
     )
@@ -116,7 +113,7 @@ def test_arguments_are_read() -> None:
         ("polls", "some", "write all"),
     ],
 )
-def test_invalid_argument_is_named_with_a_remedy(name: str, value: str, advice: str) -> None:
+def test_invalid_argument_is_named_with_a_remedy(name, value, advice):
     with pytest.raises(SettingError) as caught:
         parse_arguments({name: value})
     assert str(caught.value).startswith(f"-a {name}=")
@@ -137,7 +134,7 @@ def test_invalid_argument_is_named_with_a_remedy(name: str, value: str, advice: 
         ("http://127.0.0.1:8000/page", True),
     ],
 )
-def test_ft_spider_follows_articles(url: str, wanted: bool) -> None:
+def test_ft_spider_follows_articles(url, wanted):
     spider = spider_of("ft")
     assert isinstance(spider, FtSpider)
     assert spider.is_article_url(url) is wanted
@@ -154,7 +151,7 @@ def test_ft_spider_follows_articles(url: str, wanted: bool) -> None:
         ("https://www.ft.com/content/1", "Sorry", 401, "paywalled"),
     ],
 )
-def test_ft_spider_detects_barrier_pages(url: str, title: str, status: int, access: str) -> None:
+def test_ft_spider_detects_barrier_pages(url, title, status, access):
     spider = spider_of("ft")
     assert isinstance(spider, FtSpider)
     html = f"<html><head><title>{title}</title></head>".encode()
@@ -164,7 +161,7 @@ def test_ft_spider_detects_barrier_pages(url: str, title: str, status: int, acce
 # --- Which URLs, which hosts --------------------------------------------------------------------
 
 
-def test_listing_arguments_replace_those_of_the_source() -> None:
+def test_listing_arguments_replace_those_of_the_source():
     spider = spider_of("ft", feeds="http://127.0.0.1:8000/feed")
     assert isinstance(spider, NewsSpider)
     assert spider.listing_urls == ("http://127.0.0.1:8000/feed",)
@@ -184,13 +181,13 @@ def test_listing_arguments_replace_those_of_the_source() -> None:
         ("http://localhost/", False),
     ],
 )
-def test_spider_covers_the_urls_of_its_source(url: str, covered: bool) -> None:
+def test_spider_covers_the_urls_of_its_source(url, covered):
     spider = spider_of("bbc-news")
     assert isinstance(spider, NewsSpider)
     assert spider.covers(url) is covered
 
 
-def test_source_at_an_ip_address_covers_only_that_address(tmp_path: Path) -> None:
+def test_source_at_an_ip_address_covers_only_that_address(tmp_path):
     own_file = demo_settings("http://127.0.0.1:8000", tmp_path, "sqlite://")["NEWSCRAWL_SOURCES"]
     spider = spider_of("harbour-courier", own_file)
     assert isinstance(spider, NewsSpider)
@@ -198,7 +195,7 @@ def test_source_at_an_ip_address_covers_only_that_address(tmp_path: Path) -> Non
     assert not spider.covers("http://127.0.0.2:8000/a")
 
 
-def test_archive_sitemaps_are_read_only_on_request() -> None:
+def test_archive_sitemaps_are_read_only_on_request():
     usual = spider_of("die-welt")
     since = spider_of("die-welt", since="2026-01-01")
     assert isinstance(usual, NewsSpider)
@@ -209,13 +206,13 @@ def test_archive_sitemaps_are_read_only_on_request() -> None:
     assert archive <= set(since.listing_urls)
 
 
-def test_bundled_source_cannot_allow_private_addresses() -> None:
+def test_bundled_source_cannot_allow_private_addresses():
     spider = spider_of("bbc-news")
     assert isinstance(spider, NewsSpider)
     assert spider.named_addresses == set()
 
 
-def test_user_agent_has_the_contact() -> None:
+def test_user_agent_has_the_contact():
     scrapy_settings = Settings({"NEWSCRAWL_CONTACT": "mailto:news@example.org"})
     NewsSpider.update_settings(scrapy_settings)
     assert scrapy_settings["USER_AGENT"] == "newscrawl/0.1.0 (+mailto:news@example.org)"
@@ -255,7 +252,7 @@ def test_user_agent_has_the_contact() -> None:
         ("ff02::1", False),
     ],
 )
-def test_private_addresses_are_recognized(address: str, public: bool) -> None:
+def test_private_addresses_are_recognized(address, public):
     assert is_public(ipaddress.ip_address(address)) is public
 
 
@@ -269,11 +266,11 @@ def test_private_addresses_are_recognized(address: str, public: bool) -> None:
         ([], "localhost", 80, False),
     ],
 )
-def test_hosts_can_be_allowed(entries: list[str], host: str, port: int, permitted: bool) -> None:
+def test_hosts_can_be_allowed(entries, host, port, permitted):
     assert AllowedAddresses(entries).host(host, port) is permitted
 
 
-def test_networks_can_be_allowed() -> None:
+def test_networks_can_be_allowed():
     permitted = AllowedAddresses(["10.0.0.0/8", "127.0.0.1"])
     assert permitted.address(ipaddress.ip_address("10.9.9.9"))
     assert permitted.address(ipaddress.ip_address("127.0.0.1"))
@@ -281,7 +278,7 @@ def test_networks_can_be_allowed() -> None:
 
 
 @pytest.mark.parametrize("entry", ["10.0.0.0/99", "http://x", "host:port"])
-def test_invalid_allowed_address_is_named(entry: str) -> None:
+def test_invalid_allowed_address_is_named(entry):
     with pytest.raises(SettingError, match="NEWSCRAWL_ALLOW_PRIVATE"):
         AllowedAddresses([entry])
 
@@ -295,7 +292,7 @@ def test_invalid_allowed_address_is_named(entry: str) -> None:
         ("http://[::1]:8000/", ("::1", 8000)),
     ],
 )
-def test_host_and_port_are_read_from_a_url(url: str, address: tuple[str, int]) -> None:
+def test_host_and_port_are_read_from_a_url(url, address):
     assert address_of(url) == address
 
 
@@ -303,7 +300,7 @@ def answered(retry: str | None) -> Response:
     return Response("https://a.example/", 429, headers={"Retry-After": retry} if retry else {})
 
 
-def test_retry_after_is_read_as_seconds_or_date() -> None:
+def test_retry_after_is_read_as_seconds_or_date():
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
     assert retry_after(answered("30")) == 30
     assert retry_after(answered(soon)) == pytest.approx(60, abs=3)
@@ -317,7 +314,7 @@ def test_retry_after_is_read_as_seconds_or_date() -> None:
         "Mon, 01 Jan 0001 00:00:00 +2359",
     ],
 )
-def test_retry_after_without_a_pause_is_ignored(header: str | None) -> None:
+def test_retry_after_without_a_pause_is_ignored(header):
     assert retry_after(answered(header)) is None
 
 
@@ -329,7 +326,7 @@ def test_retry_after_without_a_pause_is_ignored(header: str | None) -> None:
         ("Sat, 01 Jan 2300 00:00:00 GMT", YEAR),
     ],
 )
-def test_absurd_retry_after_is_limited(header: str, rest: float) -> None:
+def test_absurd_retry_after_is_limited(header, rest):
     assert retry_after(answered(header)) == rest
 
 
@@ -349,6 +346,6 @@ DATES = st.builds(
 
 @given(st.one_of(st.text(), NUMBERS, DATES, DATES.map(lambda text: text.partition(", ")[2])))
 @settings(max_examples=settings().max_examples * 4)
-def test_random_retry_after_does_not_raise(header: str) -> None:
+def test_random_retry_after_does_not_raise(header):
     pause = retry_after(answered(header.encode("latin-1", "replace").decode("latin-1")))
     assert pause is None or 0 < pause <= YEAR
