@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from scrapy.settings import Settings
 
-from newscrawl.extraction.metadata.places import Evidence, Rank
+from newscrawl.extraction.metadata.places import Evidence
 from newscrawl.extraction.metadata.reader import Metadata
 from newscrawl.items import Article, Document, Hints, Page
 from newscrawl.mentions import with_mentions
@@ -57,11 +57,11 @@ def state(**changes: object) -> str:
     return coverage
 
 
-def test_crawl_with_new_articles_is_ok() -> None:
+def test_crawl_with_new_articles_is_ok():
     assert state() == "ok"
 
 
-def test_crawl_with_known_articles_only_is_ok() -> None:
+def test_crawl_with_known_articles_only_is_ok():
     assert state(known=10, requested=0, articles_new=0, pages_failed=0) == "ok"
 
 
@@ -93,7 +93,7 @@ def test_crawl_with_known_articles_only_is_ok() -> None:
         ({"found": 0, "requested": 0, "known": 0, "newest_entry": None}, "stale_feed"),
     ],
 )
-def test_crawl_without_articles_has_a_reason(changes: dict[str, object], expected: str) -> None:
+def test_crawl_without_articles_has_a_reason(changes, expected):
     assert state(**changes) == expected
 
 
@@ -104,7 +104,7 @@ def test_crawl_without_articles_has_a_reason(changes: dict[str, object], expecte
         *("queue_failed", "start_error", "no_storage", "cancelled", "anything new"),
     ],
 )
-def test_interrupted_crawl_is_never_ok(reason: str) -> None:
+def test_interrupted_crawl_is_never_ok(reason):
     counts = Counts.of({"newscrawl/listings_read": 1, "newscrawl/found": 1, "newscrawl/known": 1})
     coverage, note = state_of(counts, NOW, timedelta(days=7), abort_note=abort_note(reason))
     assert (coverage, note.startswith("aborted: ")) == ("failed", True)
@@ -112,11 +112,11 @@ def test_interrupted_crawl_is_never_ok(reason: str) -> None:
 
 
 @pytest.mark.parametrize("reason", ["finished", "closespider_itemcount", "closespider_timeout"])
-def test_intended_end_is_not_an_interruption(reason: str) -> None:
+def test_intended_end_is_not_an_interruption(reason):
     assert abort_note(reason) == ""
 
 
-def test_summary_is_one_line_with_consistent_counts() -> None:
+def test_summary_is_one_line_with_consistent_counts():
     counts = Counts.of(GOOD)
     assert summary("n", counts, "ok", "") == (
         "n: 10 found, 4 known before, 5 fetched, 3 new, 0 revised, 1 unchanged, "
@@ -125,14 +125,14 @@ def test_summary_is_one_line_with_consistent_counts() -> None:
     assert counts.stored == 8
 
 
-def test_revisit_does_not_count_an_article_twice() -> None:
+def test_revisit_does_not_count_an_article_twice():
     again = {"newscrawl/revisits": 2, "newscrawl/revisits_stored": 1}
     counts = Counts.of(GOOD | again)
     assert counts.stored == 7
     assert "2 revisited" in summary("n", counts, "ok", "")
 
 
-def test_article_that_may_not_be_read_has_the_text_of_the_feed() -> None:
+def test_article_that_may_not_be_read_has_the_text_of_the_feed():
     article = article_of_hints(replace(PAGE, access="paywalled", html=b""))
     assert (article.title, article.text) == ("Feed title", "Der Satz, der im Feed steht.")
     assert (article.kind, article.method, article.paywalled) == ("paywall", "feed", True)
@@ -140,13 +140,13 @@ def test_article_that_may_not_be_read_has_the_text_of_the_feed() -> None:
     assert article.published == PAGE.hints.published
 
 
-def test_article_that_may_not_be_read_can_have_a_headline_only() -> None:
+def test_article_that_may_not_be_read_can_have_a_headline_only():
     article = article_of_hints(replace(PAGE, access="disallowed", hints=Hints(title="Only this")))
     assert (article.title, article.text, article.paragraphs) == ("Only this", "", ())
     assert article.paywalled is None
 
 
-def test_hints_of_the_feed_complete_the_page() -> None:
+def test_hints_of_the_feed_complete_the_page():
     article = with_feed_hints(Article(url=PAGE.url, text="Text."), PAGE)
     assert article.title == "Feed title"
     assert article.authors == ("Jule",)
@@ -155,7 +155,7 @@ def test_hints_of_the_feed_complete_the_page() -> None:
     assert article.language == "de"
 
 
-def test_fields_of_the_page_override_hints_of_the_feed() -> None:
+def test_fields_of_the_page_override_hints_of_the_feed():
     page_says = Article(url=PAGE.url, title="Page title", authors=("Ada",), language="en")
     article = with_feed_hints(page_says, PAGE)
     assert (article.title, article.authors, article.language) == ("Page title", ("Ada",), "en")
@@ -166,9 +166,7 @@ def test_fields_of_the_page_override_hints_of_the_feed() -> None:
     [("stated", False, False), ("shown", False, True), ("change", False, True),
      ("text", False, True), ("text", True, False), ("", False, False)],
 )  # fmt: skip
-def test_date_of_the_feed_comes_after_what_the_page_states(
-    rank: Rank, of_change: bool, wins: bool
-) -> None:
+def test_date_of_the_feed_comes_after_what_the_page_states(rank, of_change, wins):
     page = replace(PAGE, hints=replace(PAGE.hints, of_change=of_change))
     says = Article(url=PAGE.url, published=datetime(2004, 5, 12, 9, tzinfo=UTC))
     metadata = Metadata(date_evidence=Evidence(rank))
@@ -177,7 +175,7 @@ def test_date_of_the_feed_comes_after_what_the_page_states(
 
 
 @pytest.mark.parametrize(("rank", "wins"), [("stated", False), ("shown", False), ("text", True)])
-def test_persons_of_the_feed_come_after_a_byline(rank: Rank, wins: bool) -> None:
+def test_persons_of_the_feed_come_after_a_byline(rank, wins):
     page = replace(PAGE, hints=replace(PAGE.hints, authors=("Jule Hay",)))
     says = Article(url=PAGE.url, authors=("Robert Trollman",))
     metadata = Metadata(author_evidence=Evidence(rank))
@@ -186,7 +184,7 @@ def test_persons_of_the_feed_come_after_a_byline(rank: Rank, wins: bool) -> None
     )
 
 
-def test_time_of_the_feed_completes_a_day_of_the_page() -> None:
+def test_time_of_the_feed_completes_a_day_of_the_page():
     published = PAGE.hints.published
     assert published is not None
     says = Article(url=PAGE.url, published=published.replace(hour=0, minute=0, second=0))
@@ -194,7 +192,7 @@ def test_time_of_the_feed_completes_a_day_of_the_page() -> None:
     assert with_feed_hints(says, PAGE, metadata).published == published
 
 
-def test_article_has_the_canonical_url_of_its_page() -> None:
+def test_article_has_the_canonical_url_of_its_page():
     assert with_feed_hints(Article(url=PAGE.url), PAGE).url == "https://n.example/b"
     bare = replace(PAGE, html=b"<html></html>")
     assert with_feed_hints(Article(url=PAGE.url), bare).url == "https://n.example/a"
@@ -213,7 +211,7 @@ the largest of the year. The shares of Siemens rose by two per cent on Tuesday.<
 </body></html>"""
 
 
-def test_companies_outside_the_article_are_counted_separately() -> None:
+def test_companies_outside_the_article_are_counted_separately():
     page = Page(url="https://n.example/a", source="n", html=TEASERS, fetched_at=NOW)
     document = with_mentions(
         PageReader(method="combined", min_characters=100).read(page), bundled_companies()
@@ -223,7 +221,7 @@ def test_companies_outside_the_article_are_counted_separately() -> None:
     assert document.rest == ""
 
 
-def test_document_is_searched_once() -> None:
+def test_document_is_searched_once():
     page = Page(url="https://n.example/a", source="n", html=TEASERS, fetched_at=NOW)
     companies = bundled_companies()
     document = with_mentions(
@@ -234,7 +232,7 @@ def test_document_is_searched_once() -> None:
     assert with_mentions(sent, companies) is sent
 
 
-def test_changed_article_is_searched_again() -> None:
+def test_changed_article_is_searched_again():
     page = Page(url="https://n.example/a", source="n", html=TEASERS, fetched_at=NOW)
     companies = bundled_companies()
     document = with_mentions(
@@ -259,5 +257,5 @@ def test_changed_article_is_searched_again() -> None:
     ],
     ids=["hasty", "adaptive", "delayed", "replay"],
 )
-def test_pages_accumulate_without_backpressure(settings: dict[str, object], piles_up: bool) -> None:
+def test_pages_accumulate_without_backpressure(settings, piles_up):
     assert pages_pile_up(Settings(settings)) == piles_up
