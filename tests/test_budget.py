@@ -37,31 +37,27 @@ def budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         ("", ["storage: no line in .ci/budget"]),
     ],
 )
-def test_package_beyond_its_budget_is_named(
-    budget: ModuleType, capsys: pytest.CaptureFixture[str], limits: str, faults: list[str]
-) -> None:
+def test_package_beyond_its_budget_is_named(budget, capsys, limits, faults):
     budget.BUDGET.write_text(limits)
     assert budget.main([]) == (1 if faults else 0)
     for fault in faults:
         assert fault in capsys.readouterr().err
 
 
-def test_more_lines_without_a_reason_are_refused(budget: ModuleType) -> None:
+def test_more_lines_without_a_reason_are_refused(budget):
     budget.BUDGET.write_text("storage 4 100 200\nstorage +1")
     with pytest.raises(SystemExit, match="does not say for what"):
         budget.main([])
 
 
-def test_limits_are_lowered_and_never_raised(budget: ModuleType) -> None:
+def test_limits_are_lowered_and_never_raised(budget):
     merged = "# what for\nstorage 3 99 99\nstorage 4 100 300\nstorage +9 subjects\n"
     budget.BUDGET.write_text(merged)
     assert budget.main(["--lower"]) == 0
     assert budget.BUDGET.read_text() == "# what for\nstorage           5 100.0 200.1\n"
 
 
-def test_circle_of_files_is_shown_also_within_functions(
-    budget: ModuleType, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_circle_of_files_is_shown_also_within_functions(budget, capsys):
     budget.BUDGET.write_text("newscrawl 9 0 0\nstorage 5 100 200")
     (budget.PROJECT / "newscrawl" / "a.py").write_text("from newscrawl import b\n")
     (budget.PROJECT / "newscrawl" / "b.py").write_text("def run():\n    import newscrawl.a\n")

@@ -19,7 +19,6 @@ from newscrawl.storage import open_database
 from newscrawl.workers import results_by_item
 from tests.archives import DeadlyReader, answer, page, record, warc
 from tests.clusters import DaskProcesses, Ordeal, free_port, ingest_with, rows
-from tests.conftest import Newscrawl
 from tests.site.faults import story
 from tests.watching import alive, wait_for
 from tests.working import allocate_all_or_exit, allocate_or_exit, process_id
@@ -43,7 +42,7 @@ def cluster(dask: DaskProcesses) -> Iterator[Cluster]:
 
 
 @pytest.mark.thorough
-def test_cluster_without_worker_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cluster_without_worker_is_one_line(monkeypatch):
     monkeypatch.setattr(module, "_MAX_SECONDS_WITHOUT_WORKER", 0.3)
     with closing(DaskProcesses()) as processes:
         processes.start_scheduler()
@@ -54,7 +53,7 @@ def test_cluster_without_worker_is_one_line(monkeypatch: pytest.MonkeyPatch) -> 
                 next(pool.results([1]))
 
 
-def test_part_over_its_limits_costs_no_other_part(cluster: Cluster) -> None:
+def test_part_over_its_limits_costs_no_other_part(cluster):
     sizes = [1, 2, 7, 8 << 30, 3]
     pool = open_pool(allocate_or_exit, cluster)
     assert list(pool.results(sizes)) == [(1, 1), (2, 2), (7, None), (8 << 30, None), (3, 3)]
@@ -66,7 +65,7 @@ def test_part_over_its_limits_costs_no_other_part(cluster: Cluster) -> None:
     assert line.endswith("2 failed")
 
 
-def test_item_that_crashes_its_process_costs_no_other_item(cluster: Cluster) -> None:
+def test_item_that_crashes_its_process_costs_no_other_item(cluster):
     pool = open_pool(allocate_all_or_exit, cluster)
     batches = [[1, 2, 3], [4, 5, 7, 6], [7], []]
     assert list(results_by_item(pool, batches)) == [
@@ -77,7 +76,7 @@ def test_item_that_crashes_its_process_costs_no_other_item(cluster: Cluster) -> 
     ]
 
 
-def test_process_keeps_its_data_for_later_parts_until_the_command_ends(dask: DaskProcesses) -> None:
+def test_process_keeps_its_data_for_later_parts_until_the_command_ends(dask):
     with Cluster(dask.address) as opened:
         pool = open_pool(process_id, opened)
         (first,), (second,) = ([pid for _, pid in pool.results([1])] for _ in range(2))
@@ -88,9 +87,7 @@ def test_process_keeps_its_data_for_later_parts_until_the_command_ends(dask: Das
 
 
 @pytest.mark.thorough
-def test_labelled_pages_are_read_on_the_cluster_with_equal_results(
-    dask: DaskProcesses, newscrawl: Newscrawl, tmp_path: Path
-) -> None:
+def test_labelled_pages_are_read_on_the_cluster_with_equal_results(dask, newscrawl, tmp_path):
     learn = ("--particles", 5, "--generations", 2, "-o", tmp_path / "limits.json", "--force")
     commands = (
         ("evaluate", "--method", "fe", "--measure", "word", "--worst", 12),
@@ -105,9 +102,7 @@ def test_labelled_pages_are_read_on_the_cluster_with_equal_results(
 
 
 @pytest.mark.parametrize("name", ["Python", "newscrawl", "newscrawl's code and data"])
-def test_worker_of_another_version_is_named(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_worker_of_another_version_is_named(cluster, monkeypatch, name):
     here = module.environment() | {name: "0.0.1"}
     monkeypatch.setattr(module, "environment", lambda _files: here)
     pool = open_pool(allocate_or_exit, cluster)
@@ -115,7 +110,7 @@ def test_worker_of_another_version_is_named(
         next(pool.results([1]))
 
 
-def test_worker_with_another_companies_file_is_named(cluster: Cluster, tmp_path: Path) -> None:
+def test_worker_with_another_companies_file_is_named(cluster, tmp_path):
     file = tmp_path / "companies.toml"
     file.write_text("# one")
     pool = open_pool(allocate_or_exit, cluster, files=[file])
@@ -125,9 +120,7 @@ def test_worker_with_another_companies_file_is_named(cluster: Cluster, tmp_path:
         next(pool.results([1]))
 
 
-def test_scheduler_of_another_version_is_one_line(
-    dask: DaskProcesses, monkeypatch: pytest.MonkeyPatch, newscrawl: Newscrawl, tmp_path: Path
-) -> None:
+def test_scheduler_of_another_version_is_one_line(dask, monkeypatch, newscrawl, tmp_path):
     path = warc(tmp_path / "a.warc.gz", page(1))
     monkeypatch.setattr("distributed.__version__", "1999.1.0")
 
@@ -141,9 +134,7 @@ def test_scheduler_of_another_version_is_one_line(
 
 
 @pytest.mark.thorough
-def test_unreachable_scheduler_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, newscrawl: Newscrawl, tmp_path: Path
-) -> None:
+def test_unreachable_scheduler_is_one_line(monkeypatch, newscrawl, tmp_path):
     monkeypatch.setattr(module, "_CONNECT_SECONDS", 1)
     path = warc(tmp_path / "a.warc.gz", page(1))
     for address in (f"tcp://127.0.0.1:{free_port()}", f"[::1]:{free_port()}", "nohost.test:8786"):
@@ -159,9 +150,7 @@ def test_unreachable_scheduler_is_one_line(
 
 
 @pytest.mark.thorough
-def test_missing_package_is_named(
-    monkeypatch: pytest.MonkeyPatch, newscrawl: Newscrawl, tmp_path: Path
-) -> None:
+def test_missing_package_is_named(monkeypatch, newscrawl, tmp_path):
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     path = warc(tmp_path / "a.warc.gz", page(1))
     done = newscrawl("ingest", path, "--cluster", "local:2")
@@ -170,9 +159,7 @@ def test_missing_package_is_named(
 
 
 @pytest.mark.thorough
-def test_hostile_pages_cost_no_other_page(
-    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hostile_pages_cost_no_other_page(cluster, tmp_path, monkeypatch):
     monkeypatch.setattr("newscrawl.archive.ingest.PART_BYTES", 20_000)
     monkeypatch.setattr("newscrawl.archive.ingest._MIN_PART_BYTES", 2_500)
     attributes = b"".join(b" a%d=1" % number for number in range(300_000))
@@ -204,9 +191,7 @@ def test_hostile_pages_cost_no_other_page(
 
 
 @pytest.mark.thorough
-def test_killed_workers_client_and_scheduler_cost_no_article_and_repeat_none(
-    tmp_path: Path,
-) -> None:
+def test_killed_workers_client_and_scheduler_cost_no_article_and_repeat_none(tmp_path):
     """`python -m tests.clusters` does the same with more pages and kills."""
     archive = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(60)))
     ordeal = Ordeal(DaskProcesses(), archive, tmp_path / "cluster.sqlite", part_bytes=3_000)

@@ -54,7 +54,7 @@ def written(value: str) -> Any:
     return ast.literal_eval(re.sub(r"(?<=\d),(?=\d{3})", "", value))
 
 
-def test_documented_values_equal_the_code_and_have_a_meaning_and_a_source() -> None:
+def test_documented_values_equal_the_code_and_have_a_meaning_and_a_source():
     assert len(ROWS) > 25
     assert {row.name: written(row.value) for row in ROWS} == {
         row.name: constant(row.name) for row in ROWS
@@ -71,7 +71,7 @@ def _numbers(module: ModuleType) -> set[str]:
     }
 
 
-def test_constants_of_alerts_are_documented() -> None:
+def test_constants_of_alerts_are_documented():
     page = DOCUMENT.with_name("alerts.md").read_text("utf-8")
     shown = dict(re.findall(r"^\| ((?:alerts|digests)\.[A-Z_]+) \| (\S+)", page, re.MULTILINE))
     assert len(shown) == 13
@@ -83,7 +83,7 @@ def test_constants_of_alerts_are_documented() -> None:
 
 
 @pytest.mark.parametrize("module", COMPLETE, ids=[each.__name__ for each in COMPLETE])
-def test_every_number_of_the_module_is_documented(module: ModuleType) -> None:
+def test_every_number_of_the_module_is_documented(module):
     assert _numbers(module) <= {row.name for row in ROWS}
 
 
@@ -95,9 +95,7 @@ def test_every_number_of_the_module_is_documented(module: ModuleType) -> None:
     ],
     ids=["CETR", "swarm"],
 )
-def test_every_field_of_the_tuning_is_documented(
-    place: str, kind: type, left_out: set[str]
-) -> None:
+def test_every_field_of_the_tuning_is_documented(place, kind, left_out):
     fields = {field.name for field in dataclasses.fields(kind)} - left_out
     documented = {row.name.removeprefix(f"{place}.") for row in ROWS if row.name.startswith(place)}
     assert documented == fields

@@ -19,7 +19,6 @@ import newscrawl
 from newscrawl import settings
 from newscrawl.cli import app
 from newscrawl.storage import upgrade_database
-from tests.conftest import Newscrawl
 
 yaml: Any = pytest.importorskip("yaml", reason="comes with the extra cluster; make dev installs it")
 
@@ -48,7 +47,7 @@ def commands() -> list[str]:
 
 
 @pytest.mark.parametrize("line", commands())
-def test_deployed_command_lines_are_valid(line: str) -> None:
+def test_deployed_command_lines_are_valid(line):
     program, name, *arguments = shlex.split(line.partition("2>>")[0])
     assert program.endswith("/newscrawl")
     command = get_command(app).commands[name]  # type: ignore[attr-defined]
@@ -60,7 +59,7 @@ def test_deployed_command_lines_are_valid(line: str) -> None:
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
-def test_units_stop_in_order_and_read_the_environment(unit: Path) -> None:
+def test_units_stop_in_order_and_read_the_environment(unit):
     parsed = configparser.RawConfigParser(strict=False)
     parsed.optionxform = str  # type: ignore[assignment,method-assign]
     parsed.read(unit)
@@ -71,14 +70,14 @@ def test_units_stop_in_order_and_read_the_environment(unit: Path) -> None:
 
 
 @pytest.mark.parametrize("file", ["docs/deploy/systemd/environment", ".env.example"])
-def test_environment_file_names_existing_settings(file: str) -> None:
+def test_environment_file_names_existing_settings(file):
     text = (PROJECT / file).read_text()
     names = set(re.findall(r"\b(NEWSCRAWL_\w+)=", text))
     assert names
     assert {name for name in names if not hasattr(settings, name)} == set()
 
 
-def test_scrapyd_egg_names_importable_settings() -> None:
+def test_scrapyd_egg_names_importable_settings():
     call = ast.parse((DEPLOY / "scrapyd" / "setup.py").read_text()).body[-1]
     assert isinstance(call, ast.Expr)
     assert isinstance(call.value, ast.Call)
@@ -90,7 +89,7 @@ def test_scrapyd_egg_names_importable_settings() -> None:
     assert importlib.import_module(module).BOT_NAME == "newscrawl"
 
 
-def test_prometheus_rules_use_existing_metrics() -> None:
+def test_prometheus_rules_use_existing_metrics():
     rules = (DEPLOY / "prometheus-rules.yml").read_text()
     source = (PROJECT / "newscrawl" / "monitoring" / "metrics.py").read_text()
     metrics_named = re.findall(r"newscrawl_(\w+)", " ".join(re.findall(r"expr: (.*)", rules)))
@@ -99,7 +98,7 @@ def test_prometheus_rules_use_existing_metrics() -> None:
         assert f'"{metric}"' in source or f'"newscrawl_{metric}"' in source
 
 
-def test_documented_metrics_equal_the_existing_ones() -> None:
+def test_documented_metrics_equal_the_existing_ones():
     documented = (PROJECT / "docs" / "operations.md").read_text()
     source = (PROJECT / "newscrawl" / "monitoring" / "metrics.py").read_text()
     for name in re.findall(r'gauge\(\s*"(\w+)"', source):
@@ -107,7 +106,7 @@ def test_documented_metrics_equal_the_existing_ones() -> None:
         assert f"newscrawl_{short}`" in documented
 
 
-def test_containers_get_each_variable_and_volume_from_a_file_or_compose() -> None:
+def test_containers_get_each_variable_and_volume_from_a_file_or_compose():
     text = (PROJECT / "compose.yaml").read_text()
     given = set(re.findall(r"^(?:# )?(\w+)=", (PROJECT / ".env.example").read_text(), re.MULTILINE))
     assert set(re.findall(r"\$\{(\w+)", text)) == {"POSTGRES_PASSWORD"} < given
@@ -119,7 +118,7 @@ def test_containers_get_each_variable_and_volume_from_a_file_or_compose() -> Non
     assert all(service["read_only"] and service["cap_drop"] == ["ALL"] for service in OURS.values())
 
 
-def test_image_is_built_from_files_that_are_there() -> None:
+def test_image_is_built_from_files_that_are_there():
     lines = (PROJECT / "Dockerfile").read_text()
     allowed = (PROJECT / ".dockerignore").read_text().splitlines()
     copied = [
@@ -135,9 +134,7 @@ def test_image_is_built_from_files_that_are_there() -> None:
 
 
 @pytest.mark.thorough
-def test_health_checks_of_containers_ask_what_is_there(
-    newscrawl: Newscrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_health_checks_of_containers_ask_what_is_there(newscrawl, tmp_path, monkeypatch):
     url = f"sqlite:///{tmp_path}/news.sqlite"
     upgrade_database(url)
     metrics = newscrawl("metrics", "--database", url).out
@@ -165,7 +162,7 @@ def test_health_checks_of_containers_ask_what_is_there(
 
 
 @pytest.mark.thorough
-def test_image_is_built_and_runs_as_another_user() -> None:
+def test_image_is_built_and_runs_as_another_user():
     engine = shutil.which("buildah")
     if engine is None:
         pytest.skip("buildah is not installed: apt-get install buildah")

@@ -8,7 +8,6 @@ from importlib.resources import files
 from pathlib import Path
 from urllib.parse import unquote
 
-import pytest
 from typer.main import get_command
 
 import newscrawl
@@ -56,7 +55,7 @@ def anchors(document: Path) -> set[str]:
     return {heading.replace(" ", "-") for heading in words}
 
 
-def test_links_have_targets() -> None:
+def test_links_have_targets():
     dead = []
     for document in DOCUMENTS:
         for link in _LINK.findall(document.read_text("utf-8")):
@@ -69,7 +68,7 @@ def test_links_have_targets() -> None:
     assert dead == []
 
 
-def test_index_lists_every_document() -> None:
+def test_index_lists_every_document():
     index = (PROJECT / "docs" / "README.md").read_text("utf-8")
     documents = {path.name for path in (PROJECT / "docs").glob("*.md")} - {"README.md"}
     assert {name for name in documents if f"]({name})" not in index} == set()
@@ -78,13 +77,13 @@ def test_index_lists_every_document() -> None:
 # Dates -------------------------------------------------------------------------------------------
 
 
-def test_metadata_page_lists_the_places_of_each_field_in_their_order() -> None:
+def test_metadata_page_lists_the_places_of_each_field_in_their_order():
     text = (PROJECT / "docs" / "metadata.md").read_text("utf-8")
     assert len(rows()) > 20
     assert with_table(text) == text, "run make commands"
 
 
-def test_algorithms_page_names_the_steps_of_a_page_in_their_order() -> None:
+def test_algorithms_page_names_the_steps_of_a_page_in_their_order():
     text = (PROJECT / "docs" / "algorithms.md").read_text("utf-8")
     (sentence,) = re.findall(r"A page goes through the steps(.*?)which `newscrawl", text, re.DOTALL)
     assert tuple(re.findall(r"`([a-z]+)`", sentence)) == STEPS
@@ -93,22 +92,22 @@ def test_algorithms_page_names_the_steps_of_a_page_in_their_order() -> None:
 # Settings ----------------------------------------------------------------------------------------
 
 
-def test_settings_page_lists_every_setting_with_its_default() -> None:
+def test_settings_page_lists_every_setting_with_its_default():
     listed = {name: default for name, default, _ in _SETTING.findall(SETTINGS)}
     assert listed == settings()
 
 
-def test_each_setting_is_explained() -> None:
+def test_each_setting_is_explained():
     assert all(len(meaning) > 10 for _, _, meaning in _SETTING.findall(SETTINGS))
 
 
-def test_settings_of_the_readme_equal_the_settings_page() -> None:
+def test_settings_of_the_readme_equal_the_settings_page():
     rows = [[row.replace("(docs/", "(") for row in cells] for cells in _SETTING.findall(README)]
     assert len(rows) == 10
     assert [row for row in rows if row not in map(list, _SETTING.findall(SETTINGS))] == []
 
 
-def test_settings_page_names_every_method() -> None:
+def test_settings_page_names_every_method():
     row = next(row for row in _SETTING.findall(SETTINGS) if row[0] == "NEWSCRAWL_METHOD")
     assert re.findall(r"`([\w-]+)`", row[2]) == list(METHODS)
 
@@ -126,7 +125,7 @@ def commands() -> set[str]:
     return set(get_command(app).commands)  # type: ignore[attr-defined]
 
 
-def test_documented_commands_make_targets_and_sources_exist() -> None:
+def test_documented_commands_make_targets_and_sources_exist():
     makefile = (PROJECT / "Makefile").read_text("utf-8")
     existing = {
         r"(?:\$ )?(?:\.venv/bin/)?newscrawl (\S+)": commands(),
@@ -141,7 +140,7 @@ def test_documented_commands_make_targets_and_sources_exist() -> None:
             assert {match[1] for match in matches if match} - names == set(), name_of(document)
 
 
-def test_documented_number_of_sources_is_right() -> None:
+def test_documented_number_of_sources_is_right():
     numbers = {int(number) for number in re.findall(r"list the sources, over (\d+)", README)}
     assert numbers == {len(load_sources()) // 100 * 100}
 
@@ -149,7 +148,7 @@ def test_documented_number_of_sources_is_right() -> None:
 # Examples ----------------------------------------------------------------------------------------
 
 
-def test_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_of_the_readme_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     open_database("sqlite:///newscrawl.sqlite").close()
     (code,) = (text for language, text in _CODE.findall(README) if language == "python")
@@ -159,7 +158,7 @@ def test_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "Siemens" in names["article"].text  # type: ignore[attr-defined]
 
 
-def test_documents_name_no_path_of_our_machines_and_close_their_marks() -> None:
+def test_documents_name_no_path_of_our_machines_and_close_their_marks():
     for document in DOCUMENTS:
         text = document.read_text("utf-8")
         assert not re.search(r"(?<![\w.:/])/(?:work|root|home)/", text), name_of(document)
@@ -168,7 +167,7 @@ def test_documents_name_no_path_of_our_machines_and_close_their_marks() -> None:
         ), name_of(document)
 
 
-def test_ci_runs_the_command_of_the_readme_in_a_clone() -> None:
+def test_ci_runs_the_command_of_the_readme_in_a_clone():
     script = PROJECT / ".ci" / "run"
     assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
     text = script.read_text()
@@ -195,7 +194,7 @@ def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
                     yield name_of(path), node
 
 
-def test_docstrings_of_functions_begin_with_a_verb() -> None:
+def test_docstrings_of_functions_begin_with_a_verb():
     for file, node in functions():
         first = (ast.get_docstring(node) or "").partition(" ")[0]
         is_verb = not first or (first.strip(",").isalpha() and first not in _NOT_VERBS)
@@ -207,7 +206,7 @@ def test_docstrings_of_functions_begin_with_a_verb() -> None:
 _MAX_LINES = 80
 
 
-def test_functions_have_at_most_80_lines() -> None:
+def test_functions_have_at_most_80_lines():
     longer = {
         (file, node.name)
         for file, node in functions()

@@ -10,7 +10,6 @@ from newscrawl import config
 from newscrawl.cli.database import retention_time
 from newscrawl.config import SettingError
 from newscrawl.storage.frontier.listings import schedule_of
-from tests.conftest import Newscrawl
 
 IN_SECONDS = (
     *("NEWSCRAWL_RETRY_AFTER_MAX", "NEWSCRAWL_RETRY_PAUSE", "NEWSCRAWL_CRAWL_DELAY_MAX"),
@@ -49,12 +48,12 @@ PARSERS: dict[str, Callable[[str], timedelta]] = {
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", PARSERS)
-def test_settings_take_the_same_forms(name: str, form: str) -> None:
+def test_settings_take_the_same_forms(name, form):
     assert PARSERS[name](form) == FORMS[form]
 
 
 @pytest.mark.parametrize("name", PARSERS)
-def test_number_alone_is_in_the_unit_of_the_setting(name: str) -> None:
+def test_number_alone_is_in_the_unit_of_the_setting(name):
     if name in IN_SECONDS:
         assert PARSERS[name]("864000") == timedelta(days=10)
     elif name in IN_DAYS:
@@ -66,18 +65,18 @@ def test_number_alone_is_in_the_unit_of_the_setting(name: str) -> None:
 
 @pytest.mark.parametrize("text", ["soon", "-1d", "1w"])
 @pytest.mark.parametrize("name", PARSERS)
-def test_other_forms_are_refused_in_one_line(name: str, text: str) -> None:
+def test_other_forms_are_refused_in_one_line(name, text):
     with pytest.raises(SettingError, match=f"^{name}={text}: not "):
         PARSERS[name](text)
 
 
 @pytest.mark.parametrize("text", ["20", "20d", "480h", "28800m"])
-def test_retention_takes_the_same_forms(text: str) -> None:
+def test_retention_takes_the_same_forms(text):
     assert retention_time(text) == timedelta(days=20)
 
 
 @pytest.mark.parametrize("every", ["soon", "0.1", "0s"])
-def test_pause_of_the_watch_is_a_time(newscrawl: Newscrawl, every: str) -> None:
+def test_pause_of_the_watch_is_a_time(newscrawl, every):
     ran = newscrawl("status", "--watch", "--every", every)
     assert ran.code == 2
     assert "--every" in ran.err

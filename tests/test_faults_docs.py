@@ -13,7 +13,7 @@ PROMISED = re.findall(
 )
 
 
-def test_named_and_promised_tests_exist() -> None:
+def test_named_and_promised_tests_exist():
     named = [*NAMED, *((file, "test_") for file in sorted({*PROMISED}))]
     texts = {file: (TESTS / file).read_text("utf-8") for file, _ in named}
     assert [name for name in named if f"\ndef {name[1]}" not in texts[name[0]]] == []

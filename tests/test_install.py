@@ -92,9 +92,7 @@ def run(python: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_library_is_at_most_twelve_packages_and_finds_articles_and_companies(
-    tmp_path: Path,
-) -> None:
+def test_library_is_at_most_twelve_packages_and_finds_articles_and_companies(tmp_path):
     packages = packages_of()
     assert len(packages) <= 12, sorted(packages)
     python = environment(tmp_path)
@@ -106,9 +104,7 @@ def test_library_is_at_most_twelve_packages_and_finds_articles_and_companies(
 
 
 @pytest.mark.thorough
-def test_crawl_has_scrapy_and_questions_and_names_what_monitor_and_dashboard_need(
-    tmp_path: Path,
-) -> None:
+def test_crawl_has_scrapy_and_questions_and_names_what_monitor_and_dashboard_need(tmp_path):
     python = environment(tmp_path, "crawl")
     assert "ft\n" in run(python, "-m", "scrapy", "list").stdout
     assert run(python, "-m", "newscrawl", "db", "upgrade").returncode == 0
@@ -134,12 +130,12 @@ def test_crawl_has_scrapy_and_questions_and_names_what_monitor_and_dashboard_nee
         ("archive", "newscrawl.archive.ingest"),
     ],
 )
-def test_each_extra_is_enough_for_its_modules(tmp_path: Path, extra: str, module: str) -> None:
+def test_each_extra_is_enough_for_its_modules(tmp_path, extra, module):
     ran = run(environment(tmp_path, extra), "-c", f"import {module}")
     assert ran.returncode == 0, ran.stderr
 
 
-def test_all_has_every_extra_of_users() -> None:
+def test_all_has_every_extra_of_users():
     names = {requirement.name for requirement in requirements_of("all")}
     for extra in set(LAYERS["optional-dependencies"]) - {
         "train",

@@ -67,7 +67,7 @@ def installed(requirements: list[Requirement]) -> Iterator[Requirement]:
 
 
 @pytest.mark.parametrize("file", LOCKS)
-def test_all_that_is_installed_is_pinned_with_hashes(file: str) -> None:
+def test_all_that_is_installed_is_pinned_with_hashes(file):
     pinned = locked(file)
     assert len(pinned) > 50
     assert [name for name, entries in pinned.items() if not all(n for _, n in entries)] == []
@@ -78,21 +78,21 @@ def test_all_that_is_installed_is_pinned_with_hashes(file: str) -> None:
         assert any(map(requirement.specifier.contains, versions)), f"{requirement}: make lock"
 
 
-def test_development_runs_what_is_deployed() -> None:
+def test_development_runs_what_is_deployed():
     development = locked("requirements-dev.lock")
     for name, entries in locked("requirements.lock").items():
         versions = {str(requirement.specifier) for requirement, _ in development[name]}
         assert {str(requirement.specifier) for requirement, _ in entries} == versions
 
 
-def test_lock_files_are_made_and_installed_by_make() -> None:
+def test_lock_files_are_made_and_installed_by_make():
     text = (PROJECT / "Makefile").read_text()
     for file, extras in LOCKS.items():
         assert f"--require-hashes -r {file}\n" in text
         assert re.search(rf"--extra {','.join(extras)} .*-o {file} ", text)
 
 
-def test_actions_are_pinned_by_digest() -> None:
+def test_actions_are_pinned_by_digest():
     text = (PROJECT / ".github" / "workflows" / "ci.yml").read_text()
     actions = re.findall(r"uses: (.*)", text)
     assert actions
@@ -101,7 +101,7 @@ def test_actions_are_pinned_by_digest() -> None:
     ] == []
 
 
-def test_image_is_made_of_the_lock_file_and_hides_no_failed_step() -> None:
+def test_image_is_made_of_the_lock_file_and_hides_no_failed_step():
     text = (PROJECT / "Dockerfile").read_text()
     assert "--require-hashes -r requirements.lock" in text
     assert "--no-deps --no-build-isolation ." in text

@@ -43,16 +43,16 @@ def page(text: str, language: str, hints: Hints | None = None) -> Page:
         ("𠮷", 3),
     ],
 )
-def test_characters_are_weighed_by_script(text: str, weight: int) -> None:
+def test_characters_are_weighed_by_script(text, weight):
     assert weight_of(text) == weight
 
 
 @pytest.mark.parametrize("language", ["zh", "ja", "ko"])
-def test_brief_of_another_script_is_an_article(language: str) -> None:
+def test_brief_of_another_script_is_an_article(language):
     assert READER.read(page(BRIEFS[language], language)).article.text == BRIEFS[language]
 
 
-def test_brief_is_too_short_or_unreadable() -> None:
+def test_brief_is_too_short_or_unreadable():
     with pytest.raises(NoArticleError) as error:
         READER.read(page(BRIEFS["en"], "en"))
     assert error.value.reason == "TooShort"

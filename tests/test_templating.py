@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 
 
 @given(st.text())
-def test_html_template_escapes_any_text(text: str) -> None:
+def test_html_template_escapes_any_text(text):
     template = html_templates(HERE).from_string('<p title="{{ text }}">{{ text }}</p>')
     shown = template.render(text=text)
     assert shown.count("<") == 2
@@ -26,14 +26,14 @@ def test_html_template_escapes_any_text(text: str) -> None:
     assert not set(shown) & set("\x00\u202e\u2066")
 
 
-def test_markdown_template_escapes_any_value() -> None:
+def test_markdown_template_escapes_any_value():
     template = markdown_templates(HERE).from_string("{{ title|link(url) }}, {{ title }}")
     shown = template.render(title="[a](javascript:b)\n# c", url="https://a.example/x)y")
     escaped = r"\[a\](javascript:b) \# c"
     assert shown == f"[{escaped}](<https://a.example/x)y>), {escaped}"
 
 
-def test_markdown_is_one_line() -> None:
+def test_markdown_is_one_line():
     assert markdown("a\n# b\x1b[31m\u2028c") == r"a \# b \[31m c"
 
 
@@ -51,7 +51,7 @@ def test_markdown_is_one_line() -> None:
         ("A+B; C-D, -5 %; x=1", "A+B; C-D, -5 %; x=1"),
     ],
 )
-def test_no_part_of_a_cell_begins_a_formula(text: str, cell: str) -> None:
+def test_no_part_of_a_cell_begins_a_formula(text, cell):
     assert spreadsheet_text(text) == cell
     assert spreadsheet_text(cell) == cell
 
@@ -75,10 +75,10 @@ def test_no_part_of_a_cell_begins_a_formula(text: str, cell: str) -> None:
         (None, None),
     ],
 )
-def test_only_http_urls_become_links(url: str | None, safe: str | None) -> None:
+def test_only_http_urls_become_links(url, safe):
     assert safe_url(url) == safe
 
 
 @given(st.text(max_size=30), st.lists(st.tuples(st.integers(-5, 40), st.integers(-5, 40))))
-def test_marked_text_keeps_every_character_once(text: str, marks: list[tuple[int, int]]) -> None:
+def test_marked_text_keeps_every_character_once(text, marks):
     assert "".join(piece for piece, _ in marked_pieces(text, marks)) == text

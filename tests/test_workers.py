@@ -29,7 +29,7 @@ def worker() -> Iterator[WorkerProcess]:
     process.close()
 
 
-def test_tasks_run_in_one_separate_process(worker: WorkerProcess) -> None:
+def test_tasks_run_in_one_separate_process(worker):
     feed = worker.run(read_listing, FEED, "https://n.example/feed")
     assert isinstance(feed, Feed)
     assert [entry.hints.title for entry in feed.entries] == ["A"]
@@ -37,38 +37,38 @@ def test_tasks_run_in_one_separate_process(worker: WorkerProcess) -> None:
     assert first == second != os.getpid()
 
 
-def test_worker_imports_only_required_modules(worker: WorkerProcess) -> None:
+def test_worker_imports_only_required_modules(worker):
     worker.run(read_listing, FEED, "https://n.example/feed")
     loaded = [name for name in ("scrapy", "sqlalchemy", "numpy") if worker.run(is_imported, name)]
     assert loaded == []
 
 
-def test_exception_of_a_task_is_raised(worker: WorkerProcess) -> None:
+def test_exception_of_a_task_is_raised(worker):
     with pytest.raises(FeedError, match="neither RSS nor Atom"):
         worker.run(read_listing, b"<html>", "https://n.example/feed")
     assert worker.run(square_or_die, 3) == 9
 
 
-def test_endless_task_is_ended_and_the_next_one_runs(worker: WorkerProcess) -> None:
+def test_endless_task_is_ended_and_the_next_one_runs(worker):
     with pytest.raises(WorkExceededError, match="took more than 2 s of a processor"):
         worker.run(read_for_ever, b"", "")
     assert worker.run(square_or_die, 3) == 9
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems don't enforce RLIMIT_AS")
-def test_task_over_its_memory_limit_is_ended_and_the_next_one_runs(worker: WorkerProcess) -> None:
+def test_task_over_its_memory_limit_is_ended_and_the_next_one_runs(worker):
     with pytest.raises(WorkExceededError, match="took more than 256 MB of memory"):
         worker.run(eat_memory, b"", "")
     assert worker.run(allocate, 64 << 20) == 64 << 20
 
 
-def test_crash_of_the_worker_is_reported(worker: WorkerProcess) -> None:
+def test_crash_of_the_worker_is_reported(worker):
     with pytest.raises(WorkExceededError, match=r"crashed the process .*\(exit code 1\)"):
         worker.run(square_or_die, 7)
     assert worker.run(square_or_die, 3) == 9
 
 
-def test_waiting_task_is_ended() -> None:
+def test_waiting_task_is_ended():
     worker = WorkerProcess(Limits(seconds=60, megabytes=256, clock_seconds=1.0))
     with pytest.raises(WorkExceededError, match="took longer than 1 seconds"):
         worker.run(time.sleep, 3600)
@@ -76,7 +76,7 @@ def test_waiting_task_is_ended() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 8 << 20], ids=["a short message", "more than the pipe takes"])
-def test_stopped_worker_is_ended(size: int) -> None:
+def test_stopped_worker_is_ended(size):
     worker = WorkerProcess(Limits(seconds=60, megabytes=256, clock_seconds=10.0))
     stopped = worker.run(os.getpid)
     os.kill(stopped, signal.SIGSTOP)
@@ -87,7 +87,7 @@ def test_stopped_worker_is_ended(size: int) -> None:
     worker.close()
 
 
-def test_task_can_be_stopped_at_once(worker: WorkerProcess) -> None:
+def test_task_can_be_stopped_at_once(worker):
     worker = WorkerProcess(Limits(seconds=600, megabytes=256, clock_seconds=600.0))
     stopped = threading.Timer(0.3, worker.stop)
     stopped.start()
@@ -100,14 +100,12 @@ def test_task_can_be_stopped_at_once(worker: WorkerProcess) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_worker_ignores_signals_of_the_terminal(
-    worker: WorkerProcess, number: signal.Signals
-) -> None:
+def test_worker_ignores_signals_of_the_terminal(worker, number):
     os.kill(worker.run(os.getpid), number)
     assert worker.run(square_or_die, 3) == 9
 
 
-def test_worker_ends_with_its_parent_process() -> None:
+def test_worker_ends_with_its_parent_process():
     code = (
         "import os, time\n"
         "from newscrawl.workers import Limits, WorkerProcess\n"
@@ -123,12 +121,12 @@ def test_worker_ends_with_its_parent_process() -> None:
     wait_for(lambda: not alive(pid))
 
 
-def test_page_over_its_time_limit_is_named() -> None:
+def test_page_over_its_time_limit_is_named():
     with pytest.raises(FetchError, match=r"can't read https://n\.example/: it took more than 2 s"):
         parse_in_process(read_for_ever, b"<p>", "https://n.example/", "text/html", LIMITS)
 
 
-def test_home_page_with_many_attributes_is_read() -> None:
+def test_home_page_with_many_attributes_is_read():
     attributes = b" ".join(b"x%d=1" % number for number in range(400_000))
     body = b"<title>The Quay</title><p " + attributes + b">"
     home = parse_in_process(read_home, body, "https://n.example/", "text/html")
@@ -148,7 +146,7 @@ def run_limited(code: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems don't enforce RLIMIT_AS")
-def test_memory_is_limited() -> None:
+def test_memory_is_limited():
     code = "limit_memory(64)\nprint(len(bytearray(32 << 20)))\nbytearray(96 << 20)"
     done = run_limited(code)
     assert done.stdout.split() == [str(32 << 20)]
@@ -156,12 +154,12 @@ def test_memory_is_limited() -> None:
     assert done.stderr.endswith("MemoryError\n")
 
 
-def test_process_over_its_cpu_limit_is_ended() -> None:
+def test_process_over_its_cpu_limit_is_ended():
     done = run_limited("limit_processor_time(1)\nwhile True: pass")
     assert done.returncode == -signal.SIGXCPU
 
 
-def test_each_task_has_its_own_time_limit() -> None:
+def test_each_task_has_its_own_time_limit():
     code = (
         "import time\n"
         "for _ in range(3):\n"
