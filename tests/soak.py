@@ -158,7 +158,6 @@ class Machine:
 
     def usage(self) -> tuple[float, float]:
         """Return the MiB of memory and the processor seconds of the monitor, without its crawls."""
-        assert self.process is not None
         folder = Path(f"/proc/{self.process.pid}")
         pages = int((folder / "statm").read_text().split()[1])
         fields = (folder / "stat").read_text().rpartition(")")[2].split()
@@ -166,7 +165,6 @@ class Machine:
         return pages * resource.getpagesize() / 2**20, seconds
 
     def stop(self) -> int:
-        assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=_PATIENCE)
 

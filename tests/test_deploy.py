@@ -151,7 +151,6 @@ def test_health_checks_of_containers_ask_what_is_there(newscrawl, tmp_path, monk
     program = Path(sys.executable).with_name("newscrawl")
     serve = [program, "serve", "--host", "0.0.0.0", "--port", "0"]  # noqa: S104
     with subprocess.Popen(serve, env=environment, stderr=subprocess.PIPE, text=True) as dashboard:
-        assert dashboard.stderr is not None
         port = re.search(r":(\d+)/", dashboard.stderr.readline())
         assert port is not None
         _, *check = OURS["dashboard"]["healthcheck"]["test"]

@@ -114,7 +114,6 @@ def test_worker_ends_with_its_parent_process():
         "time.sleep(600)\n"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as owner:
-        assert owner.stdout is not None
         pid = int(owner.stdout.readline())
         assert alive(pid)
         owner.kill()

@@ -101,7 +101,6 @@ def test_applied_version_becomes_the_newest(client, database):
     answer = client.post("/article/quarantine", data=form_of(client, PAGE, "apply"))
     assert (answer.status_code, answer.headers["Location"]) == (303, PAGE)
     page = queries.article_page(database, URL)
-    assert page is not None
     assert page.row.title == "Financial Times"
     assert page.row.companies == ("Nokia",)
     assert "A later version was not applied:" not in client.get(PAGE).text
@@ -111,7 +110,6 @@ def test_discarded_version_leaves_the_list_only(client, database):
     form = form_of(client, PAGE, "discard")
     assert client.post("/article/quarantine", data=form).status_code == 303
     page = queries.article_page(database, URL)
-    assert page is not None
     assert page.text == TEXT
     assert queries.quarantine_sizes(database) == {"ft": 1}
     again = client.post("/article/quarantine", data=form)

@@ -171,7 +171,6 @@ def test_registered_name_of_a_bundled_company_takes_its_place_with_its_forms(tmp
     }
     assert not names_in(companies, "Apple is a fruit, as in Apple pie.", "en")
     own = companies.by_name("Siemens")
-    assert own is not None
     assert (own.name, own.origin) == ("Siemens AG", "override")
     assert companies.structure.parents["Beats Electronics"] == "Apple Inc."
     with (tmp_path / "mine.toml").open("a", encoding="utf-8") as file:

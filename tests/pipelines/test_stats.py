@@ -186,7 +186,6 @@ def test_persons_of_the_feed_come_after_a_byline(rank, wins):
 
 def test_time_of_the_feed_completes_a_day_of_the_page():
     published = PAGE.hints.published
-    assert published is not None
     says = Article(url=PAGE.url, published=published.replace(hour=0, minute=0, second=0))
     metadata = Metadata(date_evidence=Evidence("stated"))
     assert with_feed_hints(says, PAGE, metadata).published == published

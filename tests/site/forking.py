@@ -51,7 +51,6 @@ class Forks:
         `places` are the folder to start in, other than this project's, and the files of `out` and
         `err`, other than the log.
         """
-        assert self._process.stdin is not None
         self._process.stdin.write(json.dumps({"command": list(command), **places}) + "\n")
         self._process.stdin.flush()
         return int(_line(self._process.stdout))
@@ -86,7 +85,6 @@ class Forks:
 
 
 def _line(stream: IO[str] | None) -> str:
-    assert stream is not None
     return stream.readline().strip()
 
 

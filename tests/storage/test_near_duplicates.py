@@ -202,13 +202,11 @@ def test_sketch_holds_the_smallest_hashes_of_the_shingles(words):
     if number < MIN_SHINGLES:
         assert result is None
     else:
-        assert result is not None
         assert (result.shingles, result.smallest.tolist()) == (number, smallest)
 
 
 def test_sketch_does_not_depend_on_the_machine_and_is_restored_from_its_bytes():
     result = sketch_of(AGENCY)
-    assert result is not None
     assert (result.shingles, result.index[:3]) == (156, [709760, 23920141, 27730583])
     again = Sketch.from_bytes(result.shingles, result.to_bytes())
     assert resemblance(result, again) == 1.0
@@ -248,7 +246,6 @@ def test_copies_of_several_sources_and_days_are_one_story(database, save):
     assert (story.first_day, story.last_day) == (day(0), day(3))
     assert story.url == "https://ft.example/a"
     page = queries.article_page(database, story.url)
-    assert page is not None
     assert [page.row.source, *(row.source for row in page.copies)] == ["ft", "bbc", "faz"]
 
 
@@ -311,7 +308,6 @@ def test_story_counts_once_for_all_its_copies(database, save):
     (month,) = queries.mention_counts(
         database, "month", company="Siemens", scope=scope, stories=True
     )
-    assert month.hits is not None
     assert (month.hits.articles, month.hits.stories) == (3, 2)
     (row,) = queries.company_ranking(database, stories=True)
     assert row.hits.stories == 2

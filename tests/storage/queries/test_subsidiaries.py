@@ -308,7 +308,6 @@ def test_group_has_a_row_beside_its_companies(stored, group_as_company, narrowed
         )
     )
     assert one == same
-    assert one[0].before is not None
     assert one[0].before.articles
 
 
