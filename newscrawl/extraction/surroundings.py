@@ -89,7 +89,10 @@ _OF_CARDS: Final = frozenset(words("names", "cards"))
 _OF_HOLDERS: Final = frozenset(words("names", "holders"))
 _HOLDERS: Final = members_of("article main")
 _ARTICLE: Final = tag_id("article")
-_MARKS: Final = f"{LINK_START}{LINK_END} "
+_MARKS: Final = f"{LINK_START}{LINK_END}"
+_LINK_OVER_BLOCKS: Final = re.compile(
+    rf"\n[{_MARKS} ]*{LINK_START}([^{_MARKS}\n]+\n[^{_MARKS}]*){LINK_END}"
+)
 # Names of elements whose text only subscribers see in clear; a tag or a category of WordPress is
 # none.
 _IN_CIPHERS: Final = ("obfuscated", "encrypted", "enciphered", "ciphered", "scrambled")
@@ -449,19 +452,14 @@ def _are_between(blocks: BlockPage, places: NDArray[np.int64], listed: NDArray[n
 
 def _within_links(raws: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield the first and the end of the blocks that one link encloses together."""
-    first = -1
-    for place, raw in enumerate(raws):
-        begin, end = raw.find(LINK_START), raw.find(LINK_END)
-        if first >= 0 and end >= 0 and not 0 <= begin < end:
-            behind = place + bool(raw[:end].strip(_MARKS))
-            if behind - first > 1:
-                yield first, behind
-            first = -1
-        elif begin >= 0:
-            first = -1
-        last = raw.rfind(LINK_START)
-        if last > raw.rfind(LINK_END) and not raw[:last].strip(_MARKS):
-            first = place
+    text = "\n".join(("", *raws))
+    first = start = 0
+    for link in _LINK_OVER_BLOCKS.finditer(text):
+        first += text.count("\n", start, link.start(1)) - (start == 0)
+        end = first + link[1].rstrip().count("\n") + 1
+        if end - first > 1:
+            yield first, end
+        start = link.start(1)
 
 
 def without_behind(
