@@ -71,6 +71,16 @@ def test_future_date_is_ignored():
     assert found.published == datetime(2026, 11, 2, tzinfo=UTC)
 
 
+@pytest.mark.parametrize(
+    ("name", "day"),
+    [("publicado_em", (2, 1)), ("fecha_publicacion", (2, 1)), ("publish_date", (1, 2))],
+)
+def test_name_of_a_property_says_whether_the_day_is_first(name, day):
+    found = read(f'<html lang="en"><meta name="{name}" content="02/01/2025">')
+    assert found.published is not None
+    assert (found.published.day, found.published.month) == day
+
+
 def test_empty_page_has_no_metadata():
     assert read("", None) == Metadata()
 

@@ -6,8 +6,9 @@ rules that override the order are functions below them (docs/metadata.md lists t
 the feed's date where the page has none (`newscrawl.reading.with_feed_hints`).
 """
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Final
 
@@ -16,6 +17,7 @@ from newscrawl.extraction.metadata.dates import Stamp
 from newscrawl.extraction.metadata.meanings import rank_of
 from newscrawl.extraction.metadata.page_signals import PageSignals
 from newscrawl.extraction.metadata.places import Candidate, Evidence, Place, Rank, candidates_in
+from newscrawl.extraction.metadata.vocabulary import any_of, tables
 
 _Places = Sequence[Place[PageSignals, Stamp]]
 
@@ -25,6 +27,7 @@ _SAME_DAY: Final = range(8, 22)
 _MINUTE, _QUARTER = timedelta(minutes=1), timedelta(minutes=15)
 _WESTERNMOST, _EASTERNMOST = timedelta(hours=-12), timedelta(hours=14)
 _GENERIC: Final = "date"
+_DAY_FIRST: Final = re.compile(any_of(tables("properties")["day_first"]))
 
 
 # --- Places --------------------------------------------------------------------------------------
@@ -38,11 +41,16 @@ def json_ld_of_article(signals: PageSignals) -> Iterable[Stamp | None]:
 
 def metas(signals: PageSignals) -> Iterable[Stamp | None]:
     """Read meta elements whose name says so; of equally sure ones the earliest day, since the
-    others may be that of the last publication."""
+    others may be that of the last publication. "publicado_em" puts the day first."""
+    english, other = signals.dialect, replace(signals.dialect, month_first=False)
     ranked = (
         (rank_of(name, "published"), stamp)
         for name in signals.metas_that_state("published")
-        if (stamp := dates.read(signals.metas[name][0], signals.dialect))
+        if (
+            stamp := dates.read(
+                signals.metas[name][0], other if _DAY_FIRST.search(name) else english
+            )
+        )
     )
     return (stamp for _, stamp in sorted(ranked, key=lambda pair: (pair[0], pair[1].day)))
 
