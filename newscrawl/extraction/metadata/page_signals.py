@@ -70,7 +70,7 @@ class PageSignals:
 
     def metas_that_state(self, field: Field) -> list[str]:
         """Return the names of the metas that state a field, the surest first, in page order."""
-        return [name for name, (stated, _) in self._meanings if stated == field]
+        return [name for name, (meaning, _) in self._meanings if meaning == field]
 
     @cached_property
     def _meanings(self) -> list[tuple[str, tuple[Field, int]]]:
