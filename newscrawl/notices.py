@@ -11,7 +11,7 @@ import tomllib
 import unicodedata
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import accumulate, chain
@@ -377,19 +377,18 @@ def _hits(finder: AhoCorasick, meanings: Meanings, sentence: str) -> list[_Hit]:
     ]
 
 
-def _kinds_and_others(language: str, sentence: str, hits: Iterable[_Hit]) -> tuple[set[str], float]:
+def _kinds_and_others(language: str, sentence: str, hits: Sequence[_Hit]) -> tuple[set[str], float]:
     """Return the kinds of words that a sentence has, at the places that they may have, and the
     share of its other words."""
     tokens = [match.span() for match in _TOKEN.finditer(sentence)]
     starts = [start for start, _ in tokens]
-    kinds, is_known, covered = set[str](), [False] * len(tokens), set[int]()
+    kinds, is_known = set[str](), [False] * len(tokens)
     for kind, start, end in hits:
         if kind == _NEWS:
             continue
         first = bisect_right(starts, start + (sentence[start] == " ")) - 1
         last = bisect_right(starts, end - 1 - (sentence[end - 1] == " ")) - 1
         is_known[first : last + 1] = [True] * (last + 1 - first)
-        covered.update(range(start, end))
         at_edge = first < EDGE or (language in _ASKS_LAST and len(tokens) - last < EDGE)
         if kind == "credit":
             is_short = len(tokens) <= MOST_CREDITED
@@ -397,6 +396,7 @@ def _kinds_and_others(language: str, sentence: str, hits: Iterable[_Hit]) -> tup
         if kind in _IN_CLASSES and (at_edge or kind not in _AT_EDGE or language in _WITHOUT_BLANKS):
             kinds.add(kind)
     if language in _WITHOUT_WORDS:
+        covered = {place for _, start, end in hits for place in range(start, end)}
         letters = [place for place, letter in enumerate(sentence) if letter.isalpha()]
         return kinds, sum(place not in covered for place in letters) / max(len(letters), 1)
     stop_words = stop_words_of(language)

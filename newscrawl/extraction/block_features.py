@@ -228,6 +228,8 @@ def _of_block(
     tokens, values = features.tokens, features.values
     chars = tokens.chars
     words = np.maximum(tokens.words, 1)
+    for_word = chars[:, Char.COMMA : Char.MARK] / words[:, None]
+    elements = np.minimum(values[:, 5:], 2.0)
     endings = [raw.rstrip(_CLOSING)[-1:] for raw in page.raw]
     main_language = int(tokens.stop_words.sum(axis=0).argmax()) if len(page) else 0
     return {
@@ -240,15 +242,10 @@ def _of_block(
         "stop_words": values[:, 3],
         "stop_words_of_page": tokens.stop_words[:, main_language] / words,
         "anchors": values[:, 4],
-        "formats": np.minimum(values[:, 5], 2.0),
-        "lists": np.minimum(values[:, 6], 2.0),
-        "structure": np.minimum(values[:, 7], 2.0),
+        **dict(zip(("formats", "lists", "structure"), elements.T, strict=True)),
         "capitals": chars[:, Char.CAPITAL] / visible,
         "digits": chars[:, Char.DIGIT] / visible,
-        "commas": chars[:, Char.COMMA] / words,
-        "quotes": chars[:, Char.QUOTE] / words,
-        "separators": chars[:, Char.SEPARATOR] / words,
-        "others": chars[:, Char.OTHER] / words,
+        **dict(zip(("commas", "quotes", "separators", "others"), for_word.T, strict=True)),
         "word_length": tokens.letters_in_words / words,
         "ends_sentence": np.array([last in _ENDS for last in endings], dtype=bool),
         "ends_colon": np.array([last in _COLONS for last in endings], dtype=bool),
@@ -396,10 +393,10 @@ def _edges_in(body: str | None, page: BlockPage) -> FloatArray | None:
 def text_of_json_ld(metadata: Metadata, page: BlockPage) -> list[str]:
     """Return the paragraphs of JSON-LD's text that a script would insert into the page; none if the
     page has a text of its own, or is paywalled."""
-    body = unescape(metadata.article_body or "")
-    if weight_of(body) < MIN_BODY or sum(map(len, page.raw)) >= MIN_SHOWN_SHARE * len(body):
+    body = metadata.article_body or ""
+    if sum(map(len, page.raw)) >= MIN_SHOWN_SHARE * len(body) or metadata.paywalled:
         return []
-    if metadata.paywalled or asks_to_subscribe(" ".join(page.raw)):
+    if weight_of(body := unescape(body)) < MIN_BODY or asks_to_subscribe(" ".join(page.raw)):
         return []
     blocks = read_blocks(parse(body.encode("utf-8", "replace"))).texts if "<" in body else None
     lines = (clean(" ".join(line.split())) for line in blocks or body.splitlines())

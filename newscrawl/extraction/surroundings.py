@@ -171,7 +171,6 @@ def without_asides(
         around = blocks.elements.parents[around[around > 0]]
     total = words.sum()
     most = SHARE_OF_ASIDES * total
-    is_unsure = (probabilities < LIKELY_IN_CARD) & (np.arange(len(mask)) > places[:1])
     named, small = np.zeros((2, 2, len(mask)), dtype=bool)
     for element in nearest:
         names = hints_of(blocks.elements.names(element))
@@ -181,6 +180,9 @@ def without_asides(
             size = words[within].sum()
             named[int(is_card), within] |= size <= most
             small[int(is_card), within] |= size <= SHARE_OF_ASIDE * total
+    if not named.any():
+        return mask
+    is_unsure = (probabilities < LIKELY_IN_CARD) & (np.arange(len(mask)) > places[:1])
     for are_named, are_small, may_go in zip(named, small, (True, is_unsure), strict=True):
         if words[are_named & may_go].sum() <= most:
             mask = mask & ~(are_small & may_go)
@@ -239,11 +241,12 @@ def without_further_stories(
         return mask
     owners, tags = blocks.owners, blocks.elements.tags[blocks.owners]
     is_heading = _HEADINGS[tags]
+    may_be = is_heading & ~is_title & (tokens.words >= WORDS_OF_HEADLINE)
+    if not may_be[: places[-1] + 1].any():
+        return mask
     titles = np.flatnonzero(is_heading & is_title)
     first = int(titles[0]) if len(titles) else -1
-    above = (tokens.words * mask).cumsum() - tokens.words * mask
-    may_be = is_heading & ~is_title & (above >= MIN_TEXT)
-    may_be &= tokens.words >= WORDS_OF_HEADLINE
+    may_be &= (tokens.words * mask).cumsum() - tokens.words * mask >= MIN_TEXT
     may_be &= (tokens.linked >= LINKED_HEADLINE * tokens.words) | (
         (first >= 0) & (tags == tags[first])
     )

@@ -170,13 +170,12 @@ class Tokens:
 
 def count(raw: tuple[str, ...]) -> Tokens:
     """Count words and characters in the raw texts of blocks (`BlockPage.raw`)."""
-    text = END_OF_BLOCK.join((*raw, ""))
-    if text.count(END_OF_BLOCK) != len(raw):  # the page has NULs of its own
+    if any(END_OF_BLOCK in each for each in raw):  # the page has NULs of its own
         return count(tuple(each.replace(END_OF_BLOCK, " ") for each in raw))
     words, linked, letters, chars, stop_words, numbers, starts, ends = (
         (np.frombuffer(each, dtype=np.int64) for each in _compiled_counter().count(raw))
         if compiled.kernel is not None
-        else _columns(raw, codes_of(text))
+        else _columns(raw, codes_of(END_OF_BLOCK.join((*raw, ""))))
     )
     chars = chars.reshape(len(raw), len(Char))
     return Tokens(

@@ -598,7 +598,8 @@ class _Reader:
             return
         is_author = "author" in fields or "author" in rel
         hints_at_author, hints_at_date = _hints_of(hints[:MAX_HINTS])
-        hints_at_date = hints_at_date or any(name.startswith(_DATE_DATA) for name in attributes)
+        if not hints_at_date and "data-" in " ".join(attributes):
+            hints_at_date = any(name.startswith(_DATE_DATA) for name in attributes)
         if node.tag_id == _LINK and not hints_at_author:
             hints_at_author = bool(
                 names.AUTHOR_LINK.search((attributes.get("href") or "")[:MAX_HINTS])
