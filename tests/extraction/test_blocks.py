@@ -55,20 +55,15 @@ _SPACED = [(p, name) for p, table in _CASES for name in _members(table, Action.R
 _PRUNED = [(p, name) for p, table in _CASES for name in _members(table, Action.PRUNE)]
 
 
-@pytest.mark.parametrize(("profile", "name"), _REMOVED)
-def test_removed_inline_element_adds_no_space(profile, name):
-    page = blocks(f"<body>un<{name}>break</{name}>able", profile)
-    assert page.texts == ["unbreakable"]
-
-
-def test_word_with_an_opportunity_for_a_line_break_stays_one_word():
-    assert blocks("<body>Thyssen<wbr>Krupp").texts == ["ThyssenKrupp"]
-
-
-@pytest.mark.parametrize(("profile", "name"), _SPACED)
-def test_removed_element_is_replaced_by_spaces(profile, name):
-    page = blocks(f"<body>one<{name}>two</{name}>three", profile)
-    assert page.texts == ["one two three"]
+@pytest.mark.parametrize(
+    ("cases", "texts"),
+    [(_REMOVED, ["unbreakable"]), (_SPACED, ["un break able"]), (_PRUNED, ["unable"])],
+    ids=["removed", "replaced by spaces", "pruned with its text"],
+)
+def test_element_is_removed_as_its_class_says(cases, texts):
+    for profile, name in cases:
+        page = blocks(f"<body>un<{name}>break</{name}>able", profile)
+        assert page.texts == texts, (profile, name)
 
 
 @pytest.mark.parametrize(("profile", "name"), _REMOVED + _SPACED)
@@ -81,28 +76,12 @@ def test_removed_element_is_recorded_in_its_block(profile, name):
     assert recorded == [[], [tag_id(name)]]
 
 
-@pytest.mark.parametrize(("profile", "name"), _PRUNED)
-def test_pruned_element_is_removed_with_its_text(profile, name):
-    page = blocks(f"<body>before <{name}>gone</{name}> after", profile)
-    assert page.texts == ["before after"]
-
-
 @pytest.mark.parametrize("name", ["p", "div", "li", "h2", "section", "article", "td", "blockquote"])
 def test_boundary_ends_a_block(name):
     table = ("<table><tr>", "</table>") if name == "td" else ("", "")
     page = blocks(f"<body>{table[0]}<{name}>one</{name}><{name}>two</{name}>{table[1]}")
     assert page.texts == ["one", "two"]
     assert [page.elements.tags[owner] for owner in page.owners] == [tag_id(name)] * 2
-
-
-def test_2007_merges_paragraphs_within_a_cell_and_separates_cells():
-    page = blocks("<table><tr><td><p>One.</p><p>Two.</p><td>Three.</table>", "2007")
-    assert page.texts == ["One. Two.", "Three."]
-
-
-def test_html5_separates_paragraphs_within_a_cell():
-    page = blocks("<table><tr><td><p>One.</p><p>Two.</p><td>Three.</table>")
-    assert page.texts == ["One.", "Two.", "Three."]
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -130,10 +109,6 @@ def test_empty_line_separates_paragraphs(html, texts, breaks):
     assert page.breaks.tolist() == breaks
 
 
-def test_2007_ignores_empty_lines():
-    assert blocks("<td>One.<br><br>Two.", "2007").texts == ["One. Two."]
-
-
 def test_link_across_blocks_is_opened_and_closed_once():
     page = blocks("<a href=x><div>one</div><div>two</div></a><p>three</p>")
     joined = "".join(page.raw)
@@ -142,17 +117,26 @@ def test_link_across_blocks_is_opened_and_closed_once():
     assert joined.index("two") < joined.index(LINK_END) < joined.index("three")
 
 
-def test_unknown_element_within_a_paragraph_is_inline():
-    assert blocks("<p>A <x-hint>new</x-hint> word</p>").texts == ["A new word"]
+CELLS = "<table><tr><td><p>One.</p><p>Two.</p><td>Three.</table>"
 
 
-def test_unknown_element_elsewhere_is_a_boundary():
-    assert blocks("<div>a<x-card>b</x-card>c</div>").texts == ["a", "b", "c"]
-
-
-def test_form_header_and_aside_text_is_in_blocks():
-    page = blocks("<form>one<header>two</header></form><aside>three</aside>")
-    assert page.texts == ["one", "two", "three"]
+@pytest.mark.parametrize(
+    ("profile", "html", "texts"),
+    [
+        ("2007", CELLS, ["One. Two.", "Three."]),
+        ("html5", CELLS, ["One.", "Two.", "Three."]),
+        ("2007", "<td>One.<br><br>Two.", ["One. Two."]),
+        ("html5", "<body>Thyssen<wbr>Krupp", ["ThyssenKrupp"]),
+        ("html5", "<p>A <x-hint>new</x-hint> word</p>", ["A new word"]),
+        ("html5", "<div>a<x-card>b</x-card>c</div>", ["a", "b", "c"]),
+        ("html5", "<form>a<header>b</header></form><aside>c</aside>", ["a", "b", "c"]),
+        ("html5", "<div>" * 10_000 + "deep", ["deep"]),
+    ],
+    ids=["cells of 2007", "cells", "lines of 2007", "line break within a word", "unknown in a text",
+         "unknown elsewhere", "form, header and aside", "deep nesting"],
+)  # fmt: skip
+def test_text_is_parted_at_boundaries(profile, html, texts):
+    assert blocks(html, profile).texts == texts
 
 
 def test_tags_are_counted_since_the_previous_block():
@@ -183,11 +167,6 @@ def test_page_without_text_has_no_blocks(html, profile):
     page = blocks(html, profile)
     assert len(page) == 0
     assert page.removed_from.tolist() == [0]
-
-
-def test_deeply_nested_page_is_read_without_recursion():
-    page = blocks("<div>" * 10_000 + "deep")
-    assert page.texts == ["deep"]
 
 
 _OPENING = "p div span b i a li ul h2 section article form blockquote table tr td br em font x-y"

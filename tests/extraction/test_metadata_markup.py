@@ -55,6 +55,7 @@ def read(
         ("<p>Local news · 3 November 2026</p>", ()),
         ("<p>김민수</p><p>2026.11.03 10:00</p>", ()),
         ('<div class="author-bio">Jane Doe</div>', ()),
+        ('<div class="author-row"><i>5 min read</i></div>', ()),
         ('<div class="comment-author-x related">Jane Doe</div>', ()),
         ("<p>By the end of the week all was calm.</p>", ()),
     ],
@@ -70,8 +71,9 @@ def test_author_under_a_label_of_the_card_for_networks_is_read():
     assert read(label.format("Reading time") + jane).authors == ()
 
 
-def test_byline_at_the_end_is_found():
+def test_byline_in_or_behind_the_text_is_found():
     assert read(PROSE * 20 + '<p class="author">Jane Doe</p>').authors == ("Jane Doe",)
+    assert read(PROSE + "<p>Written by <b>Jane Doe</b></p>").authors == ("Jane Doe",)
 
 
 def meta_authors(*names: str) -> str:
@@ -139,33 +141,37 @@ def test_date_is_read_near_the_headline(language, beside):
     assert read(beside, language=language).published == DAY
 
 
-def test_date_nearest_to_the_headline_is_chosen():
-    found = read(
-        '<p class="date">3 November 2026</p>',
-        before='<p class="date">10 November 2026</p>' + "<p>menu</p>" * 30,
-    )
-    assert found.published == DAY
+LD = '<script type="application/ld+json">{"@type":"Article",%s}</script>'
+BUILT = LD % '"datePublished": "Nov 9, 2026", "dateModified": "Nov 9, 2026"'
+MENU = '<p class="date">10 November 2026</p>' + "<p>menu</p>" * 30
+MOVED = '<meta property="article:published_time" content="2026-11-08T10:00:00Z">'
+UPDATED = "Updated: 5 November 2026"
+IN_URL = "https://pier.example/2026/11/03/harbour"
 
 
-def test_date_of_the_update_is_not_the_publication_date():
-    found = read("<p>Updated: 5 November 2026</p><p>Published: 3 November 2026</p>")
-    assert found.published == DAY
-    one_line = read("<p>Updated: 5 November 2026 | Published: 3 November 2026</p>")
-    assert one_line.published == DAY
-    only = read("<p>Updated: 3 November 2026</p>")
-    assert only.published == DAY
+@pytest.mark.parametrize(
+    ("beside", "more"),
+    [
+        ('<p class="date">3 November 2026</p>', {"before": MENU}),
+        (f"<p>{UPDATED}</p><p>Published: 3 November 2026</p>", {}),
+        (f"<p>{UPDATED} | Published: 3 November 2026</p>", {}),
+        ("<p>Updated: 3 November 2026</p>", {}),
+        (PROSE * 20 + "<p>Last modified: 3 November 2026</p>", {}),
+        ("", {"url": IN_URL}),
+        ("", {"url": IN_URL, "before": MOVED}),
+        ("", {"before": LD % '"datePublished": 1793664000'}),
+        ('<p class="date">Nov 3, 2026</p>', {"before": BUILT}),
+    ],
+    ids=["nearest to the headline", "published beside updated", "both in a line", "updated alone",
+         "label at the end", "in the URL", "earlier in the URL", "a number in JSON-LD",
+         "shown before both fields"],
+)  # fmt: skip
+def test_publication_date_is_chosen_among_the_dates_of_a_page(beside, more):
+    assert read(beside, **more).published == DAY
 
 
 def test_copyright_line_is_not_a_date():
     assert read("<p>© 3 November 2026 The Pier</p>").published is None
-
-
-def test_labelled_date_at_the_end_is_read():
-    assert read(PROSE * 20 + "<p>Last modified: 3 November 2026</p>").published == DAY
-
-
-def test_date_is_read_from_the_url():
-    assert read("", url="https://pier.example/2026/11/03/harbour").published == DAY
 
 
 @pytest.mark.parametrize(
@@ -183,20 +189,6 @@ def test_order_of_day_and_month_follows_the_country(language, url, day):
     meta = '<meta property="article:published_time" content="03/11/2026 8:00:00 AM">'
     stated = read("", before=meta, language=language, url=url).published
     assert stated == day.replace(hour=8)
-
-
-def test_date_in_json_ld_may_be_a_number():
-    script = '{"@type": "NewsArticle", "datePublished": 1793664000}'
-    found = read("", before=f'<script type="application/ld+json">{script}</script>')
-    assert found.published == DAY
-
-
-def test_visible_date_earlier_than_both_fields_is_the_publication_date():
-    built = (
-        '<script type="application/ld+json">{"@type": "Article", "datePublished": "Nov 9, 2026",'
-        ' "dateModified": "Nov 9, 2026"}</script>'
-    )
-    assert read('<p class="date">Nov 3, 2026</p>', before=built).published == DAY
 
 
 @pytest.mark.parametrize(
@@ -218,12 +210,6 @@ def test_visible_day_earlier_than_a_general_meta_is_the_publication_date():
     assert read(beside, before='<meta name="date" content="2026-11-09">').published == DAY
     surer = '<meta property="article:published_time" content="2026-11-09">'
     assert read(beside, before=surer).published == DAY.replace(day=9)
-
-
-def test_earlier_date_in_the_url_is_the_publication_date():
-    moved = '<meta property="article:published_time" content="2026-11-08T10:00:00Z">'
-    found = read("", before=moved, url="https://pier.example/2026/11/03/harbour")
-    assert found.published == DAY
 
 
 def test_embedded_video_gives_neither_date_nor_title():
@@ -253,9 +239,6 @@ def test_date_without_zone_takes_the_zone_of_another_date():
     assert found.published.isoformat() == "2026-11-03T08:15:00+02:00"
 
 
-LD = '<script type="application/ld+json">{"@type":"Article",%s}</script>'
-
-
 @pytest.mark.parametrize(
     "line",
     ["<p>Written by Jane Doe</p>", "<h5>Autor: </h5>Jane Doe<br>", "<p>Text von Jane Doe</p>"],
@@ -278,10 +261,6 @@ def test_authors_of_many_teasers_are_not_the_authors():
     names = ("Jane Doe", "Tom Ray", "Ann Lee", "Max Weber", "Eva Roth")
     teasers = "".join(f'<b itemprop="author">{name}</b>' for name in names)
     assert read(PROSE * 60 + teasers).authors == ()
-
-
-def test_reading_time_is_not_an_author():
-    assert read('<div class="author-row"><i>5 min read</i></div>').authors == ()
 
 
 @pytest.mark.parametrize(
@@ -380,10 +359,6 @@ def test_every_labelled_line_is_searched_for_authors(line, wanted):
 )
 def test_byline_without_a_person_names_its_desk(beside, wanted):
     assert read(beside).authors == wanted
-
-
-def test_author_is_read_from_the_text_of_a_page_without_a_date():
-    assert read(PROSE + "<p>Written by <b>Jane Doe</b></p>").authors == ("Jane Doe",)
 
 
 def test_word_within_an_address_does_not_make_a_name_a_phrase():

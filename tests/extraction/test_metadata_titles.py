@@ -60,32 +60,22 @@ def test_dashes_of_the_headline_are_kept(title):
     assert titles.choose([Candidate(title, "element")], SITE) == title
 
 
-def test_title_with_most_agreement_is_chosen():
-    candidates = [
-        Candidate("Storm harbour reopening news today", "data"),
-        Candidate(HEADLINE, "heading"),
-        Candidate(HEADLINE, "meta"),
-        Candidate(f"{HEADLINE} - The Daily Pier", "element"),
-    ]
-    assert titles.choose(candidates, SITE) == HEADLINE
+LONGER = f"{HEADLINE} - Sea trade and more - by Jane Doe"
 
 
-def test_heading_with_the_site_name_is_not_the_headline():
-    candidates = [
-        Candidate("The Daily Pier", "heading"),
-        Candidate(f"The Daily Pier: {HEADLINE}", "element"),
-        Candidate(HEADLINE, "meta"),
-    ]
-    assert titles.choose(candidates, SITE) == HEADLINE
-
-
-def test_text_after_another_candidate_is_removed():
-    candidates = [
-        Candidate(HEADLINE, "heading"),
-        Candidate(f"{HEADLINE} - Sea trade and more - by Jane Doe", "meta"),
-        Candidate(f"{HEADLINE} - Sea trade and more - by Jane Doe", "element"),
-    ]
-    assert titles.choose(candidates, SITE) == HEADLINE
+@pytest.mark.parametrize(
+    "candidates",
+    [
+        {"data": "Storm harbour reopening news today", "heading": HEADLINE, "meta": HEADLINE,
+         "element": f"{HEADLINE} - The Daily Pier"},
+        {"heading": "The Daily Pier", "element": f"The Daily Pier: {HEADLINE}", "meta": HEADLINE},
+        {"heading": HEADLINE, "meta": LONGER, "element": LONGER},
+    ],
+    ids=["most agreement", "a heading that names the site", "text after the headline"],
+)  # fmt: skip
+def test_headline_is_chosen_among_titles(candidates):
+    places = [Candidate(text, place) for place, text in candidates.items()]
+    assert titles.choose(places, SITE) == HEADLINE
 
 
 def test_no_candidate_gives_no_title():
