@@ -51,6 +51,9 @@ _UNUSUAL = re.compile(
     r"(?<![\w./@#-])(?:[A-Z][A-Za-z]*[a-z][A-Z][A-Za-z]*|[A-Z]{2,}[a-z]+[A-Za-z]*"
     r"|[A-Za-z][a-z]*-[A-Z][a-z]+|[A-Z][A-Za-z]+/[A-Z][A-Za-z]+)(?![\w/@-]|\.\w)"
 )
+# Names beside initials.
+_CAPITAL_BEHIND = re.compile(r" ?[A-ZÀ-Þ]")
+_CAPITAL_BEFORE = re.compile(r"\b[A-ZÀ-Þ]\w*[,.]? $")
 # A capital inside a word, which few words have.
 _INSIDE = re.compile(r"[A-Z](?:(?<=[a-z/-][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
 _LONGEST_UNUSUAL = 40
@@ -133,6 +136,8 @@ class Finder:
                     candidates.append(Candidate(start, end, form, compound=True))
                 if reach is None or _in_address(text, start, end):
                     continue
+                if text[end - 1] == "." and _is_initials(text, start, end, form):
+                    continue
                 if language == "it" and _ELISION.match(text, end):
                     continue
                 if language == "de" and _lacks_umlaut(text[start:end], form.text):
@@ -214,6 +219,18 @@ class Finder:
         return tail[0] in self._compounds.get(language or "de", ()) or (
             tail[0] in nouns and not form.ambiguous
         )
+
+
+def _is_initials(text: str, start: int, end: int, form: Form) -> bool:
+    """Return whether an abbreviation of two letters with points may be a person's initials, or
+    belongs to the name before it: "G.M. Smith", "Washington, D.C."; "I.B.M." is the company."""
+    if len(form.text) > 2 or form.text.endswith("."):
+        return False
+    return (
+        not form.ambiguous
+        or _CAPITAL_BEHIND.match(text, end) is not None
+        or _CAPITAL_BEFORE.search(text, max(0, start - _LONGEST_UNUSUAL), start) is not None
+    )
 
 
 def _unusual_words(text: str) -> Iterator[re.Match[str]]:

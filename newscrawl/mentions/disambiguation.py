@@ -167,9 +167,9 @@ class Disambiguator:
             return "company beside"
         surface = text[candidate.start : candidate.end]
         home = context.language in self._home(candidate)
-        if (home or not is_acronym(surface)) and self.neighbours.is_feminine(
-            text, candidate, context.language
-        ):
+        # Hungarian puts an article before everything; of companies it names its own mostly.
+        abroad = context.language != "hu" and not is_acronym(surface)
+        if (home or abroad) and self.neighbours.is_feminine(text, candidate, context.language):
             return "cue"
         if (
             home

@@ -392,8 +392,9 @@ def _accepts_latin_ending(form: Form, low: str, language: str | None) -> bool:
     if len(form.text) < shortest:
         return False
     if low in _POSSESSIVES.get(language or "", ()) and form.stem >= low.startswith("i"):
-        # "Googlov", "Teslin"; "Siemensin" is of no name.
-        return len(form.text) + 2 * form.stem >= _SHORTEST_POSSESSIVE
+        # "Googlov", "Appleov", "Teslin"; "Siemensin" is of no name.
+        is_foreign = form.text.endswith("e")
+        return len(form.text) + 2 * form.stem + is_foreign >= _SHORTEST_POSSESSIVE
     if form.stem and form.text.endswith("i") and low in _BEHIND_I.get(language or "", ()):
         return True
     if language is None:

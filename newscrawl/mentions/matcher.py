@@ -379,7 +379,11 @@ def _longest(candidates: Iterable[Candidate]) -> list[Place]:
         rivals = spans[candidate.start, candidate.end]
         for number, rival in enumerate(rivals):
             if rival.form.company == candidate.form.company:
-                if rival.form.stem and not candidate.form.stem:
+                # "Biedronce" is an alias, and the case of an everyday word.
+                is_surer = rival.form.text == candidate.form.text and rival.form.ambiguous
+                if rival.form.stem > candidate.form.stem or (
+                    is_surer and not (candidate.form.ambiguous or candidate.form.stem)
+                ):
                     rivals[number] = candidate
                 break
         else:

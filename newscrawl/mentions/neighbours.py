@@ -254,6 +254,8 @@ class NeighbourWords:
         is_person = form in self.words.surnames
         if not articles or form.endswith(_FEMININE) or form in self.words.places_too:
             return False
+        if form.casefold() in self.words.teams.get(language or "", ()):
+            return False
         if form.lower() in self.words.shared_names and not is_person:
             return False
         if text[candidate.start - 1] != " " or CAPITAL_AFTER.match(text, candidate.end):
@@ -266,7 +268,7 @@ class NeighbourWords:
             return False
         # "Perguntou a Ford", "a Oi": a preposition, a greeting.
         sure = not is_person and len(form) > 2 and not self.words.is_everyday(form, language)
-        return joined or article != "a" or sure
+        return joined or article != "a" or language == "hu" or sure
 
     def is_noun_behind_article(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """Return whether it is a noun of its own, with no word of a company after it: "The GM

@@ -8,6 +8,7 @@ from newscrawl.mentions.candidates import Candidate
 from newscrawl.mentions.east_asian import names_person
 from newscrawl.mentions.neighbours import NeighbourWords, is_in_title_case
 from newscrawl.mentions.vocabulary import ANY, Vocabulary
+from newscrawl.text import stop_words_of
 
 _PARTICLES = frozenset({"von", "de", "van", "di", "del", "du", "da"})
 # Substitutes in a line of players: "Spies (73. Weichert), Babbel, Bode (52. Eck)".
@@ -54,6 +55,8 @@ _NEXT_WORD = re.compile(r" ([^\W\d_]+)")
 _FLEMISH = re.compile(r"(?:\w\w|,) (?:De|Van(?: [Dd]en?)?|Vanden|Vander) $")
 # "Anthony Vanden Borre": what a surname of several words begins with.
 _SURNAME_BEGINS = frozenset({"Van", "Vanden", "Von", "De", "Di", "Del", "Della", "Dal", "Le", "La"})
+# Languages of which some words are given names elsewhere: Theo, Dan, Ben.
+_OTHER_GIVEN_NAMES = frozenset({"vi", "id", "tr"})
 # "Eleonora, Elia, Elisa e Linde": names in a list.
 _COMMA = "(?:,| (?:e|ed|y|i|a|and|und|et|og|och|ve|și|dan))"
 _LISTED_BEFORE = re.compile(rf"(?:([^\W\d_]+), )?([^\W\d_]+){_COMMA} $")
@@ -114,9 +117,12 @@ class Persons:
         while len(words) > 1 and (words[-1] in _PARTICLES or _is_initial(words[-1])):
             particle = words.pop()
         last = words[-1].lstrip("\"'«“„([")
+        is_given_name = last in given_names or (last.isupper() and last.capitalize() in given_names)
+        # "Theo Tesla": what Vietnamese writes for "according to".
+        if is_given_name and language in _OTHER_GIVEN_NAMES:
+            return last.lower() not in stop_words_of(language)
         return (
-            last in given_names
-            or (last.capitalize() in given_names and last.isupper())
+            is_given_name
             # "el presidente de Ferrovial" heads the company, "Frau von Siemens" is a person.
             or (last.lower() in self.words.titles and particle not in _GENITIVES)
         )
