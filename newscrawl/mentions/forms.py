@@ -70,7 +70,7 @@ _ADJECTIVE_ENDINGS, _ADJECTIVES = (
     for key in ("endings", "words")
 )
 _ADJECTIVE = re.compile(rf"(\w{{3,}}(?:{_ADJECTIVE_ENDINGS})|{_ADJECTIVES})(e|er|es)( .+)")
-_AMPERSAND = re.compile("(?<=[^ ])&(?=[^ ])")
+_AMPERSAND = re.compile("(?<=[^ ])[&+](?=[^ ])")
 _AND_WORDS = _by_language(_DATA["ands"], ",")["any"]
 # "Moser & Söhne" is "Moser und Söhne", too; text that was encoded twice has "&amp;".
 _ANDS = (*(f" {word} " for word in _AND_WORDS), " + ", " &amp; ")
@@ -81,7 +81,7 @@ _ONE_AND_HYPHEN = re.compile(r"\b([^\W_])-(?=[^\W_])")
 _DIGIT_AND_LETTER = re.compile(r"\b(\d)(?=[A-Z]\b)")
 # "S.E.T.", "J. K. Brauer": also without points, or without blanks, and the other way round.
 _INITIALS = re.compile(r"\b[A-Z]\.(?: ?[A-Z]\.)+(?= |$)")
-_CAPITALS = re.compile(r"[A-Z]{2}(?= [A-ZÄÖÜ][a-zäöüß]{2})")
+_CAPITALS = re.compile(r"[A-Z]{2,4}(?= [A-ZÄÖÜ][a-zäöüß]{2})")
 # "IBM", "AT&T": also "I.B.M.", "A.T.&T.", which two letters are not.
 _ACRONYM = re.compile("[A-Z](?:&?[A-Z]){2,4}")
 _CAPITAL = re.compile("[A-Z]")
@@ -214,12 +214,13 @@ def spellings(form: str) -> set[str]:
     if "'s " in form:
         # "Godfathers Pizza"
         joined.add(form.replace("'s ", "s "))
+    joined.add(form.replace("s' ", "s "))
     if " " in form and form.endswith("'s"):
         # "Jack Daniels"; with one word it would often be a surname.
         joined.add(form[:-2] + "s")
     # "Johnson & Johnson", "Johnson&Johnson", "AT & T"; "Marks and Spencer" is "Marks & Spencer".
     with_sign = _AND.sub(" & ", form)
-    joined |= {with_sign, with_sign.replace(" & ", "&"), _AMPERSAND.sub(" & ", form)}
+    joined |= {with_sign, with_sign.replace(" & ", "&"), _AMPERSAND.sub(r" \g<0> ", form)}
     if " & " in form or " + " in form:
         joined |= {with_sign.replace(" & ", word) for word in _ANDS}
     joined |= {_KIN.sub(lambda kin: kin[0].lower(), spelling) for spelling in joined}

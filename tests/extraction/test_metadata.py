@@ -163,11 +163,13 @@ def test_places_of_the_publication_date_are_asked_in_their_order(html):
          "publiseringsdato yayin_tarihi tanggal_terbit publish_up launchDate datetime "
          "dcterms.available nrbi:date artikel.datum date_de_publication julkaisupaiva "
          "udgivet publicado_em datum_vydani дата_публикации veroeffentlichungsdatum DC.date.issued "
-         "schema:dateCreated gentime story_date date")),
+         "schema:dateCreated gentime story_date date "
+         "publish_at chartbeat:date date_parution datum-zverejneni")),
         ("modified", ("article:modified_time lastUpdated update_time revision_date "
          "cms:last_published")),
         ("author", ("dable:author rbauthors article_author_name byline writer columnist autor "
          "authored_by autor_nome yazar_adi "
+         "bylineText auteur_article "
          "written_by författare yazar penulis автор DC.creator.personalName")),
         ("title", "rnews:headline cXenseParse:title mrc__share_title titulo"),
         (None, ("article:publisher prism.publicationName expiration_date event:start_time "
