@@ -26,7 +26,7 @@ from newscrawl.storage.queries import (
     StoryRow,
 )
 from newscrawl.storage.queries.company_counts import count_stories
-from newscrawl.storage.queries.comparisons import Change, Day, compare
+from newscrawl.storage.queries.comparisons import Change, Day, compare, two_periods
 from newscrawl.storage.queries.counts import expected_in_gaps
 from newscrawl.storage.queries.left_out import withheld_articles
 from newscrawl.storage.scope import last_day
@@ -178,12 +178,9 @@ def scope_with_before(scope: Scope) -> tuple[Scope, Scope]:
     QuestionError for one without a first day, or of days to come."""
     if scope.since is None:
         raise QuestionError("this answer needs a first day: give since")
-    until = last_day(scope)
-    if scope.since > until:
+    if scope.since > last_day(scope):
         raise QuestionError(f"an answer from {scope.since} on: this day lies in the future")
-    length = until - scope.since + timedelta(days=1)
-    before = replace(scope, since=scope.since - length, until=scope.since - timedelta(days=1))
-    return replace(scope, until=until), before
+    return two_periods(scope)
 
 
 def days_read(counts: Sequence[MentionCount]) -> list[Day]:

@@ -1,7 +1,7 @@
 """Several companies in a period, compared with each other and with the period before."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 from newscrawl.answers.chart import Chart, Step, make_row, number_of
@@ -120,15 +120,6 @@ def change_of_row(row: OverviewRow, overview: Overview) -> Change:
         rises=growth is None or growth > 0,
         growth=growth if (before or 0) >= MIN_FOR_PERCENT else None,
     )
-
-
-def comparable(answer: Overview) -> Overview:
-    """Return the overview without the period before, if that can't be compared."""
-    before = answer.completeness.compared_with(answer.before)
-    if before.level != "none" or not answer.before.read:
-        return answer
-    rows = (replace(row, before=None, change=None, chance=None) for row in answer.companies)
-    return replace(answer, before=before, companies=tuple(rows))
 
 
 def in_order(answer: Overview, order: str) -> Sequence[OverviewRow]:

@@ -1,6 +1,6 @@
 """What the address of a page asks for: the filters of a scope, its period, and what charts show."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import Any, Literal, get_args
@@ -86,11 +86,8 @@ def read_filters(
     catalog: SourceCatalog | None = None,
 ) -> Filters:
     """Return the filters of an address's query, asked `now`; raise QuestionError."""
+    check_values(query.items())
     values = {name: value.strip() for name, value in query.items() if value.strip()}
-    for name, value in values.items():
-        longest = MAX_LENGTH if name in _LONG else MAX_VALUE
-        if len(value) > longest or "\0" in value:
-            raise QuestionError(f"{name} can't have this value: it is too long or holds a NUL")
     scope = read_scope(
         values,
         now=now,
@@ -106,9 +103,9 @@ def read_filters(
     scope = replace(scope, since=since, until=until).validate(max_days=MAX_PERIOD)
     # Days to come are not shown, since nothing can have been crawled on them.
     until = min(until, max(since, today(scope)))
-    count: Count = _choice(values, "count", get_args(Count))
-    split: Split = _choice(values, "split", get_args(Split))
-    by: Step = _choice(values, "by", get_args(Step))
+    count: Count = choose(values, "count", get_args(Count))
+    split: Split = choose(values, "split", get_args(Split))
+    by: Step = choose(values, "by", get_args(Step))
     if count == "stories" and (until - since).days >= MAX_DAYS_OF_STORIES and by != "month":
         by = "week" if split == "whole" else "month"
     return Filters(
@@ -123,7 +120,16 @@ def read_filters(
     )
 
 
-def _choice(values: Mapping[str, str], name: str, choices: Sequence[Any]) -> Any:
+def check_values(values: Iterable[tuple[str, str]]) -> None:
+    """Raise QuestionError for a value of an address that is too long or can't be stored."""
+    for name, value in values:
+        longest = MAX_LENGTH if name in _LONG else MAX_VALUE
+        if len(value.strip()) > longest or "\0" in value:
+            raise QuestionError(f"{name} can't have this value: it is too long or holds a NUL")
+
+
+def choose(values: Mapping[str, str], name: str, choices: Sequence[Any]) -> Any:
+    """Return the value of a parameter, the first choice by default; raise QuestionError."""
     value = values.get(name, choices[0])
     if value not in choices:
         raise QuestionError(f"{name} {value!r}: choose among {', '.join(choices)}")

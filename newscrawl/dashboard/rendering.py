@@ -25,7 +25,7 @@ from newscrawl.answers import proof, words
 from newscrawl.config import user_name
 from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError, registry_of
 from newscrawl.dashboard.config import Config
-from newscrawl.dashboard.filters import FIELDS, Filters, read_filters
+from newscrawl.dashboard.filters import FIELDS, Filters, check_values, read_filters
 from newscrawl.dashboard.jobs import CountingJobs, RematchJob
 from newscrawl.dashboard.security import FORM_COOKIE, FormSeal, Identity, Sessions
 from newscrawl.items import Versions
@@ -38,6 +38,7 @@ from newscrawl.storage.corrections import MAX_NAME
 from newscrawl.storage.engine import parse_url, sqlite_file
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.queries.comparisons import ALPHA
+from newscrawl.storage.queries.completeness import first_read_day
 from newscrawl.storage.scope import FILTERS, today
 from newscrawl.templating import html_templates, marked_pieces
 from newscrawl.text import count_of
@@ -297,6 +298,7 @@ def versions_in_use(request: Request) -> Versions:
 def filters_of(request: Request) -> Filters:
     """Return the filters of the request's address; raise QuestionError. A number of last days
     begins with the first of which an article was read, or with the first crawl."""
+    check_values(request.query_params.multi_items())
     now = app_state(request).config.clock()
     structure = companies_in_use(request).structure
     filters = read_filters(request.query_params, now, structure, app_state(request).config.catalog)
@@ -306,9 +308,7 @@ def filters_of(request: Request) -> Filters:
             first = queries.first_watched_day(database) or filters.since
             if first > filters.since:  # earlier articles were still listed
                 whole = Scope(since=filters.since, until=filters.until, zone=filters.scope.zone)
-                days = queries.mention_counts(database, "day", scope=whole)
-                read = (date.fromisoformat(row.key) for row in days if row.completeness.read)
-                first = min(first, next(read, first))
+                first = min(first, first_read_day(database, whole) or first)
             return replace(filters, since=min(max(filters.since, first), filters.until))
     return filters
 

@@ -28,10 +28,9 @@ from newscrawl.storage.documents import (
     BODY,
     DELETED,
     Record,
-    StoredMetadata,
     clean,
     day_of,
-    minute_of,
+    metadata_changes,
     publication_time,
     rank,
 )
@@ -47,7 +46,7 @@ from newscrawl.storage.models import (
     Source,
 )
 from newscrawl.storage.quarantine import Reason, share_words
-from newscrawl.storage.rollups import Contribution, RollupUpdate, is_counted
+from newscrawl.storage.rollups import Contribution, RollupUpdate
 from newscrawl.storage.unregistered import replace_unregistered, write_unregistered
 from newscrawl.storage.words import Wording, same_story
 
@@ -145,18 +144,10 @@ def add_articles(
     )
     write_unregistered(connection, {number: record.unregistered for number, _, record in numbered})
     for number, row, record in numbered:
-        if is_counted(row["access"], row["kind"]):
-            contribution = Contribution(
-                article_id=number,
-                source_id=row["source_id"],
-                day=row["day"],
-                minute=minute_of(row["published_at"] or row["first_seen_at"]),
-                language=row["language"] or "",
-                section=row["section"] or "",
-                limited=row["access"] != "open",
-                companies=counts[number],
-                boilerplate=boilerplate[number],
-            )
+        contribution = Contribution.of(
+            row, companies=counts[number], boilerplate=boilerplate[number]
+        )
+        if contribution is not None:
             rollups.add(contribution, record.wording)
 
 
@@ -287,6 +278,7 @@ def _save_known(
 ) -> SaveResult:
     """Store a record whose URL or text is stored, or was stored by the record before it."""
     stored, stored_urls_here = _article_at(connection, record.urls)
+    same = {"source_id": origin.source_id, "fingerprint": record.fingerprint}
     saved = SaveResult("unchanged", 0)
     # The last of the URLs is that of the feed.
     if record.urls[-1] not in stored_urls_here and quarantine.is_unannounced(record):
@@ -294,7 +286,7 @@ def _save_known(
     if stored is not None:
         article_id = stored.id
         saved = _update_known(connection, record, stored, origin, rollups)
-    elif (twin := _twin(connection, record, origin)) is not None:
+    elif (twin := connection.execute(_TWIN, same).scalar()) is not None:
         article_id = twin
     else:
         # It equalled the record before it, which has since become a revision.
@@ -330,14 +322,6 @@ def _article_at(
     return next((rows_by_url[url] for url in urls if url in rows_by_url), None), set(rows_by_url)
 
 
-def _twin(connection: Connection, record: Record, origin: Origin) -> int | None:
-    """Return the source's article with the same text under another URL."""
-    if record.fingerprint is None:
-        return None
-    parameters = {"source_id": origin.source_id, "fingerprint": record.fingerprint}
-    return connection.execute(_TWIN, parameters).scalar()
-
-
 def _update_known(
     connection: Connection,
     record: Record,
@@ -370,7 +354,7 @@ def _update_known(
     }
     if record.reextracted:
         row = connection.execute(_METADATA, {"article_id": stored.id}).mappings().one()
-        changes |= StoredMetadata(**row).changes_by(record)
+        changes |= metadata_changes({**row}, record)
         if "published_at" in changes:
             changes["day"] = day_of(changes["published_at"], stored.first_seen_at)
             changes["fingerprint"] = record.fingerprint

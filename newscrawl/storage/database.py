@@ -12,7 +12,19 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Concatenate, Final, Literal, ParamSpec, Self, TypeVar, get_args
 
-from sqlalchemy import JSON, URL, Connection, Engine, Table, bindparam, func, insert, select, text
+from sqlalchemy import (
+    JSON,
+    URL,
+    Connection,
+    Engine,
+    Table,
+    bindparam,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
@@ -266,15 +278,12 @@ class Database:
 
     def register_source(self, slug: str, name: str, country: str, language: str, home: str) -> None:
         """Add the source, or update its facts."""
-        facts = {"name": name, "country": country, "language": language, "home": home}
+        origin = Origin(slug, name, country, language, home)
 
         def work(session: Session) -> None:
-            source = session.scalar(select(models.Source).where(models.Source.slug == slug))
-            if source is None:
-                session.add(models.Source(slug=slug, registered_at=_now(), **facts))
-                return
-            for column, value in facts.items():
-                setattr(source, column, value)
+            number = register_sources(session, [origin])[slug]
+            this = update(models.Source).where(models.Source.id == number)
+            session.execute(this.values(asdict(origin)))
 
         self.write(work)
 

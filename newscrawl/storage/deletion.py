@@ -36,7 +36,7 @@ from newscrawl.items import Document, Hints
 from newscrawl.storage import models
 from newscrawl.storage.articles import lock_source
 from newscrawl.storage.database import Database, reads
-from newscrawl.storage.documents import DELETED, Record, record_of
+from newscrawl.storage.documents import DELETED, record_of
 from newscrawl.storage.frontier.queue import NAMED_AGAIN, unpack_hints
 from newscrawl.storage.mentions import write_occurrences
 from newscrawl.storage.models import (
@@ -77,6 +77,9 @@ _EMPTY: Final[dict[str, Any]] = {
     "revision": 1,
     "revised_at": None,
 }
+# Of addresses in the queue: without validators, since a page that is allowed again must be sent.
+_ANEW: Final[dict[str, Any]] = {"etag": None, "last_modified": None}
+_NEVER_AGAIN = {"state": "done", "reason": DELETED, "due_at": None, "hints": {}, **_ANEW}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,29 +136,38 @@ def delete_articles(
     The addresses stay, so that no crawl, ingestion or reextraction stores the articles again.
     """
     chosen = sorted(set(numbers))
+
+    def work(some: Sequence[int], connection: Connection) -> None:
+        for number in some:
+            lock_source(connection, number)
+        rollups = RollupUpdate(connection)
+        with rollups.updating(some):
+            _replace(connection, some, (*OF_THE_PAGE, QueryMatch), _EMPTY, _NEVER_AGAIN)
+        rollups.write()
+        require_erasure(connection)
+
     for start in range(0, len(chosen), _AT_ONCE):
         some = chosen[start : start + _AT_ONCE]
-        database.transact(partial(_delete, some))
+        database.transact(partial(work, some))
         report(start + len(some), len(chosen))
     return erase_deleted(database)
 
 
-def _delete(numbers: Sequence[int], connection: Connection) -> None:
-    for number in numbers:
-        lock_source(connection, number)
-    rollups = RollupUpdate(connection)
-    with rollups.updating(numbers):
-        for table in (*OF_THE_PAGE, QueryMatch):
-            connection.execute(delete(table).where(table.article_id.in_(numbers)))
-        connection.execute(update(Article).where(Article.id.in_(numbers)).values(_EMPTY))
-    rollups.write()
-    require_erasure(connection)
+def _replace(
+    connection: Connection,
+    numbers: Sequence[int],
+    tables: Iterable[Any],
+    columns: Mapping[str, Any],
+    in_queue: Mapping[str, Any],
+) -> None:
+    """Delete what tables have of articles, and change their columns and those of their addresses in
+    the queue."""
+    for table in tables:
+        connection.execute(delete(table).where(table.article_id.in_(numbers)))
+    connection.execute(update(Article).where(Article.id.in_(numbers)).values(columns))
     addresses = select(ArticleUrl.url).where(ArticleUrl.article_id.in_(numbers))
-    connection.execute(
-        update(FrontierUrl)
-        .where(FrontierUrl.url.in_(addresses))
-        .values(state="done", reason=DELETED, due_at=None, hints={}, etag=None, last_modified=None)
-    )
+    queued = update(FrontierUrl).where(FrontierUrl.url.in_(addresses))
+    connection.execute(queued.values(in_queue))
 
 
 # --- Erasure ---
@@ -356,38 +368,16 @@ def reduce_articles(database: Database, documents: Mapping[int, Document]) -> No
         rollups = RollupUpdate(connection)
         with rollups.updating(sorted(records)):
             for number, record in sorted(records.items()):
-                _reduce(connection, number, record)
+                columns = {**record.columns, "content_hash": record.content_hash}
+                columns |= {"fingerprint": record.fingerprint, "revision": 1, "revised_at": None}
+                columns = {key: columns[key] for key in columns.keys() - {"url", "published_at"}}
+                _replace(connection, [number], OF_THE_PAGE, columns, _ANEW)
+                write_occurrences(connection, {number: record.mentions}, {})
+                write_unregistered(connection, {number: record.unregistered})
         rollups.write()
         require_erasure(connection)
 
     database.transact(work)
-
-
-def _reduce(connection: Connection, number: int, record: Record) -> None:
-    for table in OF_THE_PAGE:
-        connection.execute(delete(table).where(table.article_id == number))
-    unchanged = {"url", "published_at"}
-    columns = {name: value for name, value in record.columns.items() if name not in unchanged}
-    connection.execute(
-        update(Article)
-        .where(Article.id == number)
-        .values(
-            **columns,
-            content_hash=record.content_hash,
-            fingerprint=record.fingerprint,
-            revision=1,
-            revised_at=None,
-        )
-    )
-    write_occurrences(connection, {number: record.mentions}, {})
-    write_unregistered(connection, {number: record.unregistered})
-    # If the page is allowed again, the server must not respond that nothing has changed.
-    addresses = select(ArticleUrl.url).where(ArticleUrl.article_id == number)
-    connection.execute(
-        update(FrontierUrl)
-        .where(FrontierUrl.url.in_(addresses))
-        .values(etag=None, last_modified=None)
-    )
 
 
 # --- Rows that are no longer needed ---
@@ -454,29 +444,28 @@ class Pruning:
         later = aliased(Run)
         is_followed = exists().where(later.source_id == Run.source_id, later.id > Run.id)
         runs = and_(Run.started_at < limit, is_followed)
-        return {
-            "pages": self._drop(FrontierUrl, pages),
-            "listings": self._drop(Listing, listings, at_once=1),
-            "runs": self._drop(Run, and_(runs, ~exists().where(Article.run_id == Run.id)))
-            + sum(
-                self._write(update(Run).where(Run.id.in_(numbers)).values(counts=null()))
-                for numbers in self._find_ids(Run, and_(runs, Run.counts.is_not(None)))
-            ),
-            # Of so few that one statement suffices.
-            "monitors": self._write(delete(models.Worker).where(models.Worker.seen_at < limit)),
-            "incidents": self._drop(Incident, Incident.recovered_at < limit),
-            "robots_policies": self._write(
-                delete(models.RobotsPolicy).where(models.RobotsPolicy.fetched_at < limit)
-            ),
-            "revisions": self._drop(QuarantinedRevision, QuarantinedRevision.closed_at < limit),
-            "sent_notices": self._drop(models.SentNotice, models.SentNotice.sent_at < limit),
+        empty = and_(runs, ~exists().where(Article.run_id == Run.id))
+        old: Mapping[str, tuple[Any, ColumnElement[bool]]] = {
+            "pages": (FrontierUrl, pages),
+            "listings": (Listing, listings),
+            "runs": (Run, empty),
+            "monitors": (models.Worker, models.Worker.seen_at < limit),
+            "incidents": (Incident, Incident.recovered_at < limit),
+            "robots_policies": (models.RobotsPolicy, models.RobotsPolicy.fetched_at < limit),
+            "revisions": (QuarantinedRevision, QuarantinedRevision.closed_at < limit),
+            "sent_notices": (models.SentNotice, models.SentNotice.sent_at < limit),
         }
+        dropped = {name: self._drop(table, condition) for name, (table, condition) in old.items()}
+        for numbers in self._find_ids(Run, and_(runs, Run.counts.is_not(None))):
+            without = update(Run).where(Run.id.in_(numbers)).values(counts=null())
+            dropped["runs"] += self._write(without)
+        return dropped
 
-    def _drop(
-        self, table: Any, condition: ColumnElement[bool], *, at_once: int = _PRUNED_AT_ONCE
-    ) -> int:
+    def _drop(self, table: Any, condition: ColumnElement[bool]) -> int:
         """Delete the rows, each only if the condition still holds; return their number."""
-        dropped = 0
+        if not hasattr(table, "id"):  # of so few that one statement suffices
+            return self._write(delete(table).where(condition))
+        dropped, at_once = 0, 1 if table is Listing else _PRUNED_AT_ONCE
         for numbers in self._find_ids(table, condition):
             for start in range(0, len(numbers), at_once):
                 chosen = numbers[start : start + at_once]

@@ -1,7 +1,7 @@
 """Convert documents to records for the tables: cleaned for both databases, dated, with hashes."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -127,24 +127,15 @@ def record_of(document: Document) -> Record:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredMetadata:
-    """Metadata of a stored article, which was first fetched at `first_seen_at`."""
-
-    authors: Sequence[str]
-    section: str | None
-    published_at: datetime | None
-    first_seen_at: datetime
-
-    def changes_by(self, record: Record) -> dict[str, Any]:
-        """Return the columns that a reextraction changes. A field that it does not find keeps its
-        value."""
-        columns = {
-            "authors": record.columns["authors"] or self.authors,
-            "section": record.columns["section"] or self.section,
-            "published_at": publication_time(record, self.published_at, self.first_seen_at),
-        }
-        return {name: value for name, value in columns.items() if value != getattr(self, name)}
+def metadata_changes(stored: Mapping[str, Any], record: Record) -> dict[str, Any]:
+    """Return the columns of a stored article, with its authors, section, publication and first
+    fetch, that a reextraction changes. A field that it does not find keeps its value."""
+    columns = {
+        "authors": record.columns["authors"] or stored["authors"],
+        "section": record.columns["section"] or stored["section"],
+        "published_at": publication_time(record, stored["published_at"], stored["first_seen_at"]),
+    }
+    return {name: value for name, value in columns.items() if value != stored[name]}
 
 
 def publication_time(

@@ -495,12 +495,8 @@ class Statement:
                 cursor.executemany(compiled.sql, compiled.all_parameters(rows))
 
     def _compile(self, dialect: Dialect) -> _Compiled:
-        compiled = self._compiled.get(dialect.name)
-        if compiled is None:
-            compiled = self._compiled[dialect.name] = self._new(dialect)
-        return compiled
-
-    def _new(self, dialect: Dialect) -> _Compiled:
+        if (present := self._compiled.get(dialect.name)) is not None:
+            return present
         statement: Any = self._statement
         if isinstance(statement, Mapping):
             statement = statement[dialect.name]
@@ -511,7 +507,7 @@ class Statement:
         places: Iterable[tuple[Any, str]] = (
             zip(compiled.binds, compiled.binds, strict=True) if order is None else enumerate(order)
         )
-        return _Compiled(
+        self._compiled[dialect.name] = _Compiled(
             sql=str(compiled),
             fixed=fixed,
             pick=_picker(self._names, order),
@@ -520,6 +516,7 @@ class Statement:
                 (place, process) for place, name in places if (process := processors[name])
             ],
         )
+        return self._compiled[dialect.name]
 
 
 def processor(kind: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] | None:

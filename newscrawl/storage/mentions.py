@@ -360,34 +360,25 @@ _LONGEST_COMPARED = 1_000
 _MOST_PLACES = 20
 
 
-def _similar_places(correction: Correction, text: str) -> list[int]:
-    """Return the places of the correction's words in sentences that differ little from its own."""
-    sentence = correction.sentence
-    if len(sentence) > _LONGEST_COMPARED:
-        return []
-    places = [match.start() for match in re.finditer(re.escape(correction.surface), text)]
-    places.sort(key=lambda place: abs(place - correction.start))
-    matcher = SequenceMatcher(autojunk=False)
-    matcher.set_seq2(sentence)
-    similar = []
-    for place in places[:_MOST_PLACES]:
-        begin = max(0, place - correction.sentence_offset)
-        matcher.set_seq1(text[begin : begin + len(sentence)])
-        if matcher.quick_ratio() >= _SAME_SHARE and matcher.ratio() >= _SAME_SHARE:
-            similar.append(place)
-    return similar
-
-
 def _place_correction(correction: Correction, text: str) -> Correction:
     """Return the correction at the sentence in the text that is nearest to its last place; if the
     text does not have it, at one that differs little from it."""
-    places, begin = [], text.find(correction.sentence)
+    sentence, offset, surface = correction.sentence, correction.sentence_offset, correction.surface
+    places, begin = [], text.find(sentence)
     while begin >= 0:
-        places.append(begin + correction.sentence_offset)
-        begin = text.find(correction.sentence, begin + 1)
-    places = places or _similar_places(correction, text)
+        places.append(begin + offset)
+        begin = text.find(sentence, begin + 1)
+    if not places and len(sentence) <= _LONGEST_COMPARED:
+        near = [match.start() for match in re.finditer(re.escape(surface), text)]
+        near.sort(key=lambda place: abs(place - correction.start))
+        matcher = SequenceMatcher(autojunk=False)
+        matcher.set_seq2(sentence)
+        for place in near[:_MOST_PLACES]:
+            begin = max(0, place - offset)
+            matcher.set_seq1(text[begin : begin + len(sentence)])
+            if matcher.quick_ratio() >= _SAME_SHARE and matcher.ratio() >= _SAME_SHARE:
+                places.append(place)
     if not places:
         return replace(correction, state="misplaced", replaced=())
     start = min(places, key=lambda place: abs(place - correction.start))
-    end = start + len(correction.surface)
-    return replace(correction, start=start, end=end, state="applied")
+    return replace(correction, start=start, end=start + len(surface), state="applied")

@@ -90,17 +90,11 @@ class Version:
         return Wording.of(self.title, self.text)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceContext:
-    """Facts of the source: the names of its site, and whether a change of its layout was known
-    before the new version was fetched."""
-
-    names: tuple[str, ...] = ()
-    layout_changed: bool = False
-
-
-def reason_against(stored: Version, new: Version, source: SourceContext) -> Reason | None:
-    """Return why the new version is worse than the stored one; None if it isn't."""
+def reason_against(
+    stored: Version, new: Version, site_names: Iterable[str] = (), *, layout_changed: bool = False
+) -> Reason | None:
+    """Return why the new version is worse than the stored one; None if it isn't. `layout_changed`
+    says whether a change of the site's layout was known before it was fetched."""
     if new.rank < stored.rank:
         # An article now behind a paywall or refused to us is not a fault: the stored text is kept.
         if stored.rank < BODY:
@@ -115,14 +109,14 @@ def reason_against(stored: Version, new: Version, source: SourceContext) -> Reas
         before, after = weight_of(stored.text), weight_of(new.text)
         if after < part * before and before - after >= SMALL_LOSS:
             return "text_shrank"
-        names = {_fold(name) for name in source.names} - {""}
+        names = {_fold(name) for name in site_names} - {""}
         had_headline = folded_words(stored.title or "") and not _is_name(stored.title, names)
         if had_headline and _is_name(new.title, names):
             return "headline_lost"
         if _is_replaced(stored, new):
             return "text_replaced"
     # Hints of a feed are not extracted from a page.
-    return "layout_changed" if source.layout_changed and new.access == "open" else None
+    return "layout_changed" if layout_changed and new.access == "open" else None
 
 
 def _is_name(title: str | None, names: set[str]) -> bool:
@@ -293,22 +287,14 @@ def _is_confirmed(connection: Connection, record: Record, article_id: int) -> bo
     )
     if connection.execute(other_pages.limit(1)).first() is None:
         return False
-    return not _is_text_of_others(connection, record, article_id, source_id)
-
-
-def _is_text_of_others(
-    connection: Connection, record: Record, article_id: int, source_id: int
-) -> bool:
-    """Return whether other articles of the source have this text, or would have it by a version in
-    the quarantine."""
     if _is_stored_elsewhere(connection, record.fingerprint, article_id, source_id):
-        return True
+        return False
     texts = connection.execute(
-        select(QuarantinedRevision.text)
-        .join(Article, Article.id == QuarantinedRevision.article_id)
-        .where(*_shown_elsewhere(article_id, source_id), QuarantinedRevision.text != "")
+        select(table.text)
+        .join(Article, Article.id == table.article_id)
+        .where(*_shown_elsewhere(article_id, source_id), table.text != "")
     ).scalars()
-    return any(not _is_another_text(Wording.of("", text), record.wording) for text in texts)
+    return all(_is_another_text(Wording.of("", text), record.wording) for text in texts)
 
 
 def _is_stored_elsewhere(
@@ -393,11 +379,9 @@ def reason_against_record(
         kind=columns["kind"],
         access=columns["access"],
     )
-    source = SourceContext(
-        names=tuple(filter(None, (*names, columns["site_name"]))),
-        layout_changed=layout_changed is not None and layout_changed <= record.seen_at,
-    )
-    return reason_against(stored, version, source)
+    site_names = filter(None, (*names, columns["site_name"]))
+    is_changed = layout_changed is not None and layout_changed <= record.seen_at
+    return reason_against(stored, version, site_names, layout_changed=is_changed)
 
 
 def suspect_revision(

@@ -38,14 +38,8 @@ _STORED = (
 _ADD = BulkInsert(QueryMatch)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatchedArticle:
-    """An article to be matched; `language` is "" if it gives none."""
-
-    article_id: int
-    source_id: int
-    language: str
-    wording: Wording
+# An article to be matched: its number, that of its source, its language ("" if unknown), its words.
+MatchedArticle = tuple[int, int, str, Wording]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,24 +139,21 @@ class QueryMatcher:
         if changed:
             old = delete(QueryMatch).where(QueryMatch.article_id.in_(changed))
             self._connection.execute(old)
-        if missing := sorted({article.source_id for article in articles} - self._facts.keys()):
+        if missing := sorted({source for _, source, *_ in articles} - self._facts.keys()):
             for number, slug, country in self._connection.execute(_SOURCES, {"sources": missing}):
                 self._facts[number] = slug, country
         rows: list[tuple[int, int, int, int, int]] = []
         matches: dict[int, Matches] = {}
-        for article in articles:
-            searched = _searched_article(
-                article.wording,
-                Facts(article.language, *self._facts[article.source_id]),
-            )
+        for article, source, language, wording in articles:
+            searched = _searched_article(wording, Facts(language, *self._facts[source]))
             for query in self._queries:
                 if not searched.may_match(query.needed):
                     continue
                 hits = count_hits(query.node, searched)
                 if hits is None:
                     continue
-                rows.append((query.number, query.version, article.article_id, *hits))
+                rows.append((query.number, query.version, article, *hits))
                 if query.counts:
-                    matches.setdefault(article.article_id, {})[query.number] = hits
+                    matches.setdefault(article, {})[query.number] = hits
         write_matches(self._connection, rows)
         return matches

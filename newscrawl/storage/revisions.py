@@ -15,7 +15,7 @@ from newscrawl.items import Hints, Mention, copy_fields
 from newscrawl.storage import RevisionError, models
 from newscrawl.storage.articles import StoredArticle, lock_source, revise, stored_article
 from newscrawl.storage.database import Database, reads, writes
-from newscrawl.storage.documents import Record, StoredMetadata, fingerprint_of, rank
+from newscrawl.storage.documents import Record, fingerprint_of, metadata_changes, rank
 from newscrawl.storage.mentions import Correction, corrections_of
 from newscrawl.storage.models import (
     Article,
@@ -260,13 +260,13 @@ class StoredVersion:
 
     def metadata_changed_by(self, record: Record) -> tuple[str, ...]:
         """Return the columns that the record of its reextraction changes."""
-        stored = StoredMetadata(
-            authors=list(self.facts.authors),
-            section=self.facts.section,
-            published_at=self.facts.published,
-            first_seen_at=self.first_seen_at,
-        )
-        return tuple(stored.changes_by(replace(record, reextracted=True)))
+        stored = {
+            "authors": list(self.facts.authors),
+            "section": self.facts.section,
+            "published_at": self.facts.published,
+            "first_seen_at": self.first_seen_at,
+        }
+        return tuple(metadata_changes(stored, replace(record, reextracted=True)))
 
     def reason_against(self, record: Record) -> Reason | None:
         """Return why the record would make the article worse."""
@@ -311,16 +311,33 @@ def versions_at(session: Session, urls: Sequence[str]) -> dict[str, StoredVersio
         number: layout_changed_since(connection, number)
         for number in {source.id for _, _, source in rows}
     }
-    return {
-        url: _version(
+    versions = {}
+    for url, article, source in rows:
+        present_rank = rank(article.access, article.kind, has_text=bool(article.text))
+        names = (*names_of_site(source.name, source.slug, source.home), article.site_name)
+        versions[url] = copy_fields(
+            StoredVersion,
             article,
-            source,
+            source=source.slug,
+            facts=Hints(
+                title=article.title,
+                authors=tuple(article.authors),
+                published=article.published_at,
+                section=article.section,
+                language=article.language,
+            ),
+            characters=len(article.text),
+            rank=present_rank,
+            seen_at=article.revised_at or article.first_seen_at,
+            kept=Version(
+                title=article.title, text=article.text, rank=present_rank, kind=article.kind
+            ),
+            names=tuple(filter(None, names)),
             companies=companies.get(article.id, Counter()),
             layout_changed=changed[source.id],
             corrections=corrections.get(article.id, ()),
         )
-        for url, article, source in rows
-    }
+    return versions
 
 
 @reads
@@ -332,27 +349,3 @@ def listed_at(session: Session, urls: Sequence[str]) -> dict[str, str]:
         .where(FrontierUrl.url.in_(urls))
     )
     return dict(session.execute(query).all())
-
-
-def _version(article: Article, source: Source, **values: Any) -> StoredVersion:
-    facts = Hints(
-        title=article.title,
-        authors=tuple(article.authors),
-        published=article.published_at,
-        section=article.section,
-        language=article.language,
-    )
-    present_rank = rank(article.access, article.kind, has_text=bool(article.text))
-    names = (*names_of_site(source.name, source.slug, source.home), article.site_name)
-    return copy_fields(
-        StoredVersion,
-        article,
-        source=source.slug,
-        facts=facts,
-        characters=len(article.text),
-        rank=present_rank,
-        seen_at=article.revised_at or article.first_seen_at,
-        kept=Version(title=article.title, text=article.text, rank=present_rank, kind=article.kind),
-        names=tuple(filter(None, names)),
-        **values,
-    )

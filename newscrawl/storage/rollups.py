@@ -42,10 +42,9 @@ from newscrawl.storage.models import (
     CountedArticle,
     Mention,
 )
-from newscrawl.storage.query_matches import MatchedArticle, Matches, QueryMatcher, stored_matches
+from newscrawl.storage.query_matches import Matches, QueryMatcher, stored_matches
 from newscrawl.storage.text_index import (
     IndexEntry,
-    StoryCandidate,
     add_to_search,
     assign_stories,
     clear_search,
@@ -187,6 +186,22 @@ class Contribution:
     boilerplate: Mapping[int, int]
     queries: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, row: Any, **counts: Any) -> "Contribution | None":
+        """Return the contribution of an article by its columns; None if it does not count."""
+        if not is_counted(row["access"], row["kind"]):
+            return None
+        return cls(
+            article_id=row["id"],
+            source_id=row["source_id"],
+            day=row["day"],
+            minute=minute_of(row["published_at"] or row["first_seen_at"]),
+            language=row["language"] or "",
+            section=row["section"] or "",
+            limited=row["access"] != "open",
+            **counts,
+        )
+
 
 class DailySums:
     """Changes of the daily sums that are not yet written."""
@@ -291,22 +306,16 @@ def contributions_of(connection: Connection, numbers: Sequence[int]) -> list[Con
     for number, company, occurrences in connection.execute(_IN_BOILERPLATE, parameters):
         boilerplate.setdefault(number, {})[company] = occurrences
     queries = stored_matches(connection, numbers)
-    return [
-        Contribution(
-            article_id=row.id,
-            source_id=row.source_id,
-            day=row.day,
-            minute=minute_of(row.published_at or row.first_seen_at),
-            language=row.language or "",
-            section=row.section or "",
-            limited=row.access != "open",
-            companies=companies.get(row.id, {}),
-            boilerplate=boilerplate.get(row.id, {}),
-            queries=queries.get(row.id, {}),
+    contributions = (
+        Contribution.of(
+            row,
+            companies=companies.get(row["id"], {}),
+            boilerplate=boilerplate.get(row["id"], {}),
+            queries=queries.get(row["id"], {}),
         )
-        for row in connection.execute(_ARTICLES, parameters)
-        if is_counted(row.access, row.kind)
-    ]
+        for row in connection.execute(_ARTICLES, parameters).mappings()
+    )
+    return [contribution for contribution in contributions if contribution is not None]
 
 
 def insert_rows(connection: Connection, entries: Sequence[tuple[Contribution, int]]) -> None:
@@ -404,7 +413,13 @@ class RollupUpdate:
         old_words = self._words(before)
         yield
         after, words = self._match_again(numbers)
-        stories = self._stories(before, after, old_words, words)
+        # The story of each article that counts after the change.
+        stories = dict(self._connection.execute(_STORIES, {"numbers": list(before)}).all())
+        changed = [number for number in sorted(after) if old_words.get(number) != words[number]]
+        for number in (*changed, *sorted(before.keys() - after.keys())):
+            remove_sketch(self._connection, number)
+        candidates = [words[number] for number in changed]
+        stories |= assign_stories(self._connection, candidates, stories)
         for article in before.values():
             self._sums.subtract(article)
         for article in after.values():
@@ -428,7 +443,7 @@ class RollupUpdate:
         without = [words[number] for number in sorted(contributions.keys() - stories.keys())]
         for entry in without:
             remove_sketch(self._connection, entry.article_id)
-        stories |= assign_stories(self._connection, list(map(_candidate, without)))
+        stories |= assign_stories(self._connection, without)
         entries = [(article, words[number]) for number, article in sorted(contributions.items())]
         self._assign(entries, stories)
 
@@ -460,12 +475,7 @@ class RollupUpdate:
     ) -> dict[int, Matches]:
         self._matcher = self._matcher or QueryMatcher(self._connection)
         articles = [
-            MatchedArticle(
-                article_id=article.article_id,
-                source_id=article.source_id,
-                language=article.language,
-                wording=words.wording,
-            )
+            (article.article_id, article.source_id, article.language, words.wording)
             for article, words in entries
         ]
         return self._matcher.update(articles, changed)
@@ -481,7 +491,7 @@ class RollupUpdate:
             for article, words in self._new
         ]
         self._new = []
-        self._assign(new, assign_stories(self._connection, [_candidate(words) for _, words in new]))
+        self._assign(new, assign_stories(self._connection, [words for _, words in new]))
 
     def _assign(
         self, entries: Sequence[tuple[Contribution, IndexEntry]], stories: Mapping[int, int]
@@ -499,25 +509,6 @@ class RollupUpdate:
             number: IndexEntry(number, contributions[number].minute, Wording.of(title, text))
             for number, title, text in rows
         }
-
-    def _stories(
-        self,
-        before: Mapping[int, Contribution],
-        after: Mapping[int, Contribution],
-        old_words: Mapping[int, IndexEntry],
-        words: Mapping[int, IndexEntry],
-    ) -> dict[int, int]:
-        """Return the story of each article that counts after the change."""
-        stories = dict(self._connection.execute(_STORIES, {"numbers": list(before)}).all())
-        moved = [number for number in sorted(after) if old_words.get(number) != words[number]]
-        for number in (*moved, *sorted(before.keys() - after.keys())):
-            remove_sketch(self._connection, number)
-        candidates = [_candidate(words[number], stories.get(number)) for number in moved]
-        return stories | assign_stories(self._connection, candidates)
-
-
-def _candidate(words: IndexEntry, before: int | None = None) -> StoryCandidate:
-    return StoryCandidate(words.article_id, words.minute, words.wording.sketch, before)
 
 
 # Ours: articles whose texts are in memory at a time.

@@ -21,13 +21,11 @@ from sqlalchemy import (
     func,
     insert,
     literal,
-    literal_column,
     or_,
     select,
     text,
     update,
 )
-from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import Session
 
 from newscrawl.items import UNKNOWN, copy_fields
@@ -60,12 +58,9 @@ from newscrawl.storage.search_language import (
     QuerySyntaxError,
     SearchedArticle,
     filters_of,
-    for_postgres,
-    for_sqlite,
     parse_query,
-    written_filters,
 )
-from newscrawl.storage.text_index import POSTGRES_SEARCH, SQLITE_SEARCH, article_of
+from newscrawl.storage.text_index import search_index
 from newscrawl.storage.words import folded_words
 from newscrawl.text import did_you_mean, match_name
 
@@ -126,37 +121,33 @@ def read_query(session: Session, text: str) -> str:
     return text
 
 
-@writes
 def add_query(
-    session: Session, name: str, text: str, made_by: str, *, taken: Collection[str] = ()
+    database: Database, name: str, text: str, made_by: str, *, taken: Collection[str] = ()
 ) -> str:
     """Save a query, whose history is not counted yet; return its name as it is stored.
 
     `taken` are names of the registry. Raise QuestionError for a text with a fault, for a name in
     use, and for more than MAX_QUERIES.
     """
-    text = read_query(session, text)
+    # Read first: a fault is told without waiting for a crawl that writes.
+    text = read_query(database, text)
     name = _valid_name(name)
-    connection = session.connection()
-    _lock(connection)
-    if (session.scalar(select(func.count()).select_from(SavedQuery)) or 0) >= MAX_QUERIES:
-        raise QuestionError(f"{MAX_QUERIES} queries are saved already: remove one first")
-    _refuse_name(name, [*taken, *session.scalars(select(Company.name))])
-    row = insert(Company).values(name=name).returning(Company.id)
-    now = datetime.now(UTC)
-    saved = SavedQuery(
-        company_id=connection.execute(row).scalar_one(),
-        text=text,
-        version=0,
-        pending_text=text,
-        position=0,
-        created_at=now,
-        created_by=made_by,
-        changed_at=now,
-        changed_by=made_by,
-    )
-    session.add(saved)
-    return name
+
+    def work(session: Session) -> str:
+        connection = session.connection()
+        _lock(connection)
+        if (session.scalar(select(func.count()).select_from(SavedQuery)) or 0) >= MAX_QUERIES:
+            raise QuestionError(f"{MAX_QUERIES} queries are saved already: remove one first")
+        _refuse_name(name, [*taken, *session.scalars(select(Company.name))])
+        row = insert(Company).values(name=name).returning(Company.id)
+        number, now = connection.execute(row).scalar_one(), datetime.now(UTC)
+        made = {"created_at": now, "created_by": made_by, "changed_at": now, "changed_by": made_by}
+        saved = SavedQuery(company_id=number, text=text, version=0, pending_text=text, **made)
+        saved.position = 0
+        session.add(saved)
+        return name
+
+    return database.write(work)
 
 
 def _refuse_name(name: str, names: Sequence[str]) -> None:
@@ -165,22 +156,23 @@ def _refuse_name(name: str, names: Sequence[str]) -> None:
         raise QuestionError(f"a company, group or query is named {used!r}: choose another")
 
 
-@writes
-def edit_query(session: Session, name: str, text: str | None, made_by: str) -> bool:
+def edit_query(database: Database, name: str, text: str | None, made_by: str) -> bool:
     """Replace the text of a query, or with None count its present text again; return whether there
     is anything to count. Its numbers stay until the history is counted. Raise QuestionError."""
-    if text is not None:
-        text = read_query(session, text)
-    _lock(session.connection())
-    saved = _find_query(session, name)
-    if text is not None and text == (saved.pending_text or saved.text):
-        return saved.pending_text is not None
-    _delete_matches(session, saved, QueryMatch.version > saved.version)
-    saved.pending_text = text if text is not None else saved.pending_text or saved.text
-    saved.position = 0
-    if text is not None:
-        saved.changed_at, saved.changed_by = datetime.now(UTC), made_by
-    return True
+    new_text = None if text is None else read_query(database, text)
+
+    def work(session: Session) -> bool:
+        _lock(session.connection())
+        saved = _find_query(session, name)
+        if new_text is not None and new_text == (saved.pending_text or saved.text):
+            return saved.pending_text is not None
+        _delete_matches(session, saved, QueryMatch.version > saved.version)
+        saved.pending_text, saved.position = new_text or saved.pending_text or saved.text, 0
+        if new_text is not None:
+            saved.changed_at, saved.changed_by = datetime.now(UTC), made_by
+        return True
+
+    return database.write(work)
 
 
 @writes
@@ -234,12 +226,9 @@ def count_history(
     while pending is not None:
         node = parse_query(pending)
         with database.reading() as session:
-            key, matches = _index_of(session, node)
-            keys = list(
-                session.scalars(
-                    select(key).where(matches, key > position).order_by(key).limit(_KEYS)
-                )
-            )
+            index = search_index(session)
+            matching = select(index.key).where(index.matches(node), index.key > position)
+            keys = session.scalars(matching.order_by(index.key).limit(_KEYS)).all()
         for start in range(0, len(keys), _AT_ONCE):
             some = keys[start : start + _AT_ONCE]
             if not _count_batch(database, name, pending, node, some):
@@ -261,8 +250,7 @@ def _count_batch(
     saved = _find_query(session, name, lock=True)
     if saved.pending_text != pending:
         return False
-    sqlite = session.get_bind().dialect.name == "sqlite"
-    numbers = [article_of(key) if sqlite else key for key in keys]
+    numbers = [search_index(session).article_at(key) for key in keys]
     _delete_matches(
         session,
         saved,
@@ -379,23 +367,10 @@ def _valid_name(text: str) -> str:
     return name
 
 
-def _index_of(session: Session, node: Node) -> tuple[Any, ColumnElement[bool]]:
-    """Return the key of the search index, and the condition for articles that may match a query."""
-    if session.get_bind().dialect.name == "sqlite":
-        matches = literal_column("article_search").op("MATCH")(for_sqlite(node))
-        return SQLITE_SEARCH.c.rowid, matches
-    query = literal(for_postgres(node)).cast(postgresql.TSQUERY())
-    return POSTGRES_SEARCH.c.article_id, POSTGRES_SEARCH.c.words.op("@@")(query)
-
-
 def _count(session: Session, node: Node, after: int = 0) -> int:
-    key, matches = _index_of(session, node)
-    return (
-        session.scalar(
-            select(func.count()).select_from(select(key).where(matches, key > after).subquery())
-        )
-        or 0
-    )
+    index = search_index(session)
+    query = select(func.count(index.key)).where(index.matches(node), index.key > after)
+    return session.scalar(query) or 0
 
 
 _SUGGESTED = 3  # as `match_name` has them
@@ -409,26 +384,26 @@ def with_slugs(session: Session, text: str) -> str:
     which nothing is stored. A database without sources knows none: there, all are accepted.
     """
     done, parts = 0, []
-    filters = written_filters(text)
+    filters = {leaf.place: leaf for leaf in filters_of(parse_query(text))}
     if filters and session.scalar(select(Source.id).limit(1)) is None:
         return text
-    for filter_ in filters:
+    for place, leaf in sorted(filters.items()):
         try:
-            if filter_.name == "source":
-                slugs = ",".join(_slugs(session, filter_.value))
-                gap = " " if text[filter_.end : filter_.end + 1].strip(" )") else ""
-                parts += [text[done : filter_.place], f"source:{slugs}{gap}"]
-                done = filter_.end
+            if leaf.name == "source":
+                slugs = ",".join(_slugs(session, leaf.as_written))
+                gap = " " if text[leaf.end : leaf.end + 1].strip(" )") else ""
+                parts += [text[done:place], f"source:{slugs}{gap}"]
+                done = leaf.end
             else:
-                column = Source.country if filter_.name == "country" else Source.language
+                column = Source.country if leaf.name == "country" else Source.language
                 stored_codes = set(session.scalars(select(column).distinct()))
-                if filter_.name == "language":
+                if leaf.name == "language":
                     read = select(DailySource.language).where(DailySource.read > 0).distinct()
                     stored_codes |= {UNKNOWN, *session.scalars(read)}
-                for code in re.split(r"[,\s]+", filter_.value):
-                    usual_spelling(code, sorted(filter(None, stored_codes)), filter_.name)
+                for code in re.split(r"[,\s]+", leaf.as_written):
+                    usual_spelling(code, sorted(filter(None, stored_codes)), leaf.name)
         except QuestionError as error:
-            raise QuerySyntaxError(str(error), text, filter_.place) from error
+            raise QuerySyntaxError(str(error), text, place) from error
     return "".join([*parts, text[done:]])
 
 
@@ -447,7 +422,14 @@ def _slugs(session: Session, names_written: str) -> list[str]:
     for name in filter(None, map(str.strip, names_written.split(","))):
         slugs_of_one = _slugs_named(name, names)
         if not slugs_of_one:
-            _refuse_source(name, names)
+            # Sources whose names are like the written one or contain it.
+            near = [slug for slug, each in names.items() if name.casefold() in each.casefold()]
+            by_name = {each: slug for slug, each in names.items()}
+            near += [*match_name(name, [*names])[1]]
+            near += [by_name[each] for each in match_name(name, [*by_name])[1]]
+            if shown := [f"{names[slug]} ({slug})" for slug in dict.fromkeys(near)][:_SUGGESTED]:
+                raise QuestionError(f"unknown source {name!r}: {did_you_mean(shown)}")
+            usual_spelling(name, [*names], "source")
         slugs += slugs_of_one
     return slugs
 
@@ -458,19 +440,6 @@ def _slugs_named(name: str, names: Mapping[str, str]) -> list[str]:
     return by_slug or [
         slug for slug, source_name in names.items() if source_name.casefold() == folded
     ]
-
-
-def _refuse_source(source: str, names: Mapping[str, str]) -> None:
-    """Raise QuestionError with the sources whose names are like the written one or contain it."""
-    folded = source.casefold()
-    near = [slug for slug, name in names.items() if folded in name.casefold()]
-    for spellings in (names, {name: slug for slug, name in names.items()}):
-        _, like = match_name(source, [*spellings])
-        near += like if spellings is names else [spellings[name] for name in like]
-    shown = [f"{names[slug]} ({slug})" for slug in [*dict.fromkeys(near)][:_SUGGESTED]]
-    if shown:
-        raise QuestionError(f"unknown source {source!r}: {did_you_mean(shown)}")
-    usual_spelling(source, [*names], "source")
 
 
 # --- What a saved query can match ---

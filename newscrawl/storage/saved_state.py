@@ -9,38 +9,31 @@ import zlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 from sqlalchemy import delete, select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from newscrawl.items import Memory, RobotsPolicy, Versions
+from newscrawl.items import Memory, RobotsPolicy, Versions, copy_fields
 from newscrawl.storage import models
 from newscrawl.storage.database import Database, reads, source_number, writes
 from newscrawl.storage.documents import MAX_URL_BYTES
+from newscrawl.storage.engine import BulkInsert
 from newscrawl.storage.scope import Scope
+
+_MEMORIES = select(models.Source.slug, models.TemplateMemory).join(models.TemplateMemory)
 
 
 @reads
 def memory_of(session: Session, slug: str) -> Memory:
     """Return the template memory of a source; an empty one if nothing was learned yet."""
-    query = (
-        select(models.TemplateMemory)
-        .join(models.Source, models.Source.id == models.TemplateMemory.source_id)
-        .where(models.Source.slug == slug)
-    )
-    row = session.scalar(query)
-    return Memory() if row is None else _memory(row)
+    row = session.execute(_MEMORIES.where(models.Source.slug == slug)).one_or_none()
+    return Memory() if row is None else _memory(row[1])
 
 
 def memories(database: Database) -> Iterator[tuple[str, Memory]]:
     """Yield the slugs and template memories of all sources that have one."""
-    query = select(models.Source.slug, models.TemplateMemory).join(
-        models.TemplateMemory, models.Source.id == models.TemplateMemory.source_id
-    )
     with database.reading() as session:
-        for slug, row in session.execute(query.order_by(models.Source.slug)):
+        for slug, row in session.execute(_MEMORIES.order_by(models.Source.slug)):
             yield slug, _memory(row)
 
 
@@ -60,8 +53,15 @@ def _memory(row: models.TemplateMemory) -> Memory:
     return Memory(pages=row.pages, seen={int(key, 16): count for key, count in row.seen.items()})
 
 
-# SQLAlchemy has no common type for this statement of both dialects.
-_INSERT: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+_POLICY = models.RobotsPolicy
+_KEEP_POLICY = BulkInsert(
+    _POLICY,
+    conflict=lambda row: row.on_conflict_do_update(
+        index_elements=["origin"],
+        set_={name: row.excluded[name] for name in ("status", "rules", "fetched_at")},
+        where=_POLICY.fetched_at <= row.excluded.fetched_at,
+    ),
+)
 # Ours: hosts in one statement.
 _AT_ONCE = 500
 
@@ -69,23 +69,9 @@ _AT_ONCE = 500
 @writes
 def keep_robots_policy(session: Session, policy: RobotsPolicy) -> None:
     """Replace the robots.txt of a host, unless the stored one is newer."""
-    if len(policy.origin.encode()) > MAX_URL_BYTES:
-        return  # no host has such a name
-    row = {
-        "origin": policy.origin,
-        "status": policy.status,
-        "rules": zlib.compress(policy.rules),
-        "fetched_at": policy.fetched_at,
-    }
-    insert = _INSERT[session.connection().dialect.name](models.RobotsPolicy).values(row)
-    new = {name: insert.excluded[name] for name in ("status", "rules", "fetched_at")}
-    session.execute(
-        insert.on_conflict_do_update(
-            index_elements=["origin"],
-            set_=new,
-            where=models.RobotsPolicy.fetched_at <= insert.excluded.fetched_at,
-        )
-    )
+    if len(policy.origin.encode()) <= MAX_URL_BYTES:  # no host has a longer name
+        row = (policy.origin, policy.status, zlib.compress(policy.rules), policy.fetched_at)
+        _KEEP_POLICY.write(session.connection(), [row])
 
 
 @reads
@@ -102,12 +88,8 @@ def robots_policies(session: Session, origins: Collection[str]) -> dict[str, Rob
     for start in range(0, len(hosts), _AT_ONCE):
         chosen = models.RobotsPolicy.origin.in_(hosts[start : start + _AT_ONCE])
         for row in session.scalars(select(models.RobotsPolicy).where(chosen)):
-            policies[row.origin] = RobotsPolicy(
-                origin=row.origin,
-                status=row.status,
-                rules=zlib.decompress(row.rules),
-                fetched_at=row.fetched_at,
-            )
+            rules = zlib.decompress(row.rules)
+            policies[row.origin] = copy_fields(RobotsPolicy, row, rules=rules)
     return policies
 
 

@@ -52,23 +52,25 @@ class Ownership:
 def ownerships(
     structure: CompanyStructure, company: str, since: date | None, until: date | None
 ) -> Iterator[Ownership]:
-    """Yield the owners of a company from `since` to `until`, the earliest period first."""
+    """Yield the owners of a company from `since` to `until`, the earliest period first, with None
+    for these ends."""
     starts = {
         day
         for day in _changes(structure, company)
         if (since is None or day > since) and (until is None or day <= until)
     }
-    firsts = [since, *sorted(starts)]
-    for first, after in pairwise([*firsts, None]):
-        last = until if after is None else after - _ONE_DAY
-        chain = _owners_on(structure, company, first or (after and after - _ONE_DAY) or until)
-        yield Ownership(chain, first, last)
+    for first, after in pairwise([None, *sorted(starts), None]):
+        last = after and after - _ONE_DAY
+        yield Ownership(
+            _owners_on(structure, company, first or since or last or until), first, last
+        )
 
 
 def tenures(
     structure: CompanyStructure, names: Iterable[str], since: date | None, until: date | None
 ) -> list[Tenure]:
-    """Return when the companies, and those that belong to them, count between two days."""
+    """Return when the companies, and those that belong to them, count between two days, with None
+    for these."""
     owners = dict.fromkeys(names)
     tenures_of_all = []
     for company in _family(structure, owners):
@@ -359,15 +361,7 @@ class Scope:
         members = self.structure.groups.get(name, (name,))
         if not self.subsidiaries:
             return [Tenure(company) for company in dict.fromkeys(members)]
-        first, last = self._utc_days()
-        return [
-            Tenure(
-                tenure.company,
-                None if tenure.first == first else tenure.first,
-                None if tenure.last == last else tenure.last,
-            )
-            for tenure in tenures(self.structure, members, first, last)
-        ]
+        return tenures(self.structure, members, *self._utc_days())
 
     def members(self, name: str) -> tuple[str, ...]:
         """Return the companies that count under the name of a company or group."""
@@ -377,15 +371,7 @@ class Scope:
         """Return the owners of a company in the scope, by periods that cover it."""
         if not self.subsidiaries:
             return [Ownership((company,), None, None)]
-        first, last = self._utc_days()
-        return [
-            Ownership(
-                ownership.chain,
-                None if ownership.first == first else ownership.first,
-                None if ownership.last == last else ownership.last,
-            )
-            for ownership in ownerships(self.structure, company, first, last)
-        ]
+        return [*ownerships(self.structure, company, *self._utc_days())]
 
     def _utc_days(self) -> tuple[date | None, date | None]:
         """Return the UTC days between which the scope's days lie."""

@@ -98,25 +98,17 @@ class Without:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Articles in a language, of a source, or of a source's country. `place` is that of the filter
-    in the query."""
+    """Articles in a language, of a source, or of a source's country. The filter goes from `place`
+    to `end` of the query, where its value, or several with commas, is `as_written`."""
 
     name: FilterName
     value: str
     place: int = field(default=0, compare=False)
+    end: int = field(default=0, compare=False)
+    as_written: str = field(default="", compare=False)
 
 
 Node = Term | Near | And | Or | Without | Filter
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenFilter:
-    """A filter as a query has it from `place` to `end`, without quotation marks."""
-
-    name: FilterName
-    value: str
-    place: int
-    end: int
 
 
 # --- Parsing ---
@@ -140,7 +132,6 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 # syllable alone begins too many other words.
 _KOREAN = re.compile("[\uac00-\ud7a3]{2,}")
 _PREFIXED = re.compile(r"([^\W\d_]+):")
-_FILTER = re.compile(rf"[a-z]+: *({_VALUE})", re.IGNORECASE)
 
 
 # A request reads its query several times: for its filters, its words, its preview.
@@ -154,7 +145,8 @@ def parse_query(text: str) -> Node:
     if len(text) > MAX_LENGTH:
         fault = f"a query of over {MAX_LENGTH:,} characters: split it into several"
         raise QuerySyntaxError(fault, text, MAX_LENGTH)
-    plain = _plain(text)
+    # Plain blanks and signs, of equal length so that places stay the same.
+    plain = re.sub(r"\s", " ", text).translate(_FOLDED_SIGNS)
     if control := _CONTROL.search(plain):
         raise QuerySyntaxError("a control character: leave it out", plain, control.start())
     _check_parentheses(plain)
@@ -172,11 +164,6 @@ def parse_query(text: str) -> Node:
         fault = f"more than {MAX_WORDS} words to search for: leave some out"
         raise QuerySyntaxError(fault, plain, len(plain))
     return part.node
-
-
-def _plain(text: str) -> str:
-    """Return a query with plain blanks and signs, of equal length so that places stay the same."""
-    return re.sub(r"\s", " ", text).translate(_FOLDED_SIGNS)
 
 
 def _check_parentheses(text: str) -> None:
@@ -298,16 +285,17 @@ def _read_field(text: str, place: int, tokens: Any) -> _Part:
 
 
 def _read_filter(text: str, place: int, tokens: Any) -> _Part:
-    name = tokens[0][:-1].lower()
+    name, begin = tokens[0][:-1].lower(), _after_blanks(text, place)
     values = [value for value in re.split(r"[,\s]+", tokens[1].strip('"').lower()) if value]
     if not values:
         fault = f"{name}: takes one name, or several with commas: write them after it"
-        raise QuerySyntaxError(fault, text, _after_blanks(text, place))
+        raise QuerySyntaxError(fault, text, begin)
     if wrong := next((value for value in values if not re.fullmatch(_CODES[name], value)), None):
         fault = f"{name}:{wrong} is not a code: write one as in language:de, country:gb"
-        raise QuerySyntaxError(fault, text, _after_blanks(text, place))
-    begin = _after_blanks(text, place)
-    filters: tuple[Node, ...] = tuple(Filter(name, value, begin) for value in values)
+        raise QuerySyntaxError(fault, text, begin)
+    end = text.index(tokens[1], begin + len(tokens[0])) + len(tokens[1])
+    place_and_text = begin, end, tokens[1].strip('" ')
+    filters: tuple[Node, ...] = tuple(Filter(name, value, *place_and_text) for value in values)
     return _part(filters[0] if len(filters) == 1 else Or(filters), text, place)
 
 
@@ -454,17 +442,6 @@ def query_text(node: Node) -> str:
             return f"({' OR '.join(map(query_text, node.parts))})"
         case Without():
             return f"({' NOT '.join(map(query_text, node.parts))})"
-
-
-def written_filters(text: str) -> list[WrittenFilter]:
-    """Return the filters of a query in their order; raise QuerySyntaxError."""
-    names = {name.place: name.name for name in filters_of(parse_query(text))}
-    matches = [(name, _FILTER.match(_plain(text), place)) for place, name in sorted(names.items())]
-    return [
-        WrittenFilter(name, match[1].strip('" '), match.start(), match.end())
-        for name, match in matches
-        if match
-    ]
 
 
 # --- Evaluation ---

@@ -56,12 +56,18 @@ def refresh_source_stats(
     `ended_after`, only sources with a run that has ended since then are updated.
     """
 
+    def replace_day(day: date, rows: list[dict[str, object]], session: Session) -> None:
+        sources = [row["source_id"] for row in rows]
+        of_day = delete(SourceStats).where(SourceStats.day == day)
+        session.execute(of_day.where(SourceStats.source_id.in_(sources)))
+        session.execute(insert(SourceStats), rows)
+
     sums = _sum_days(database, now, ended_after)
     by_day: dict[date, list[dict[str, object]]] = defaultdict(list)
     for (source_id, day), total in sums.items():
         by_day[day].append(total.row(source_id, day))
     for day, rows in by_day.items():
-        database.write(partial(_replace, day=day, rows=rows))
+        database.write(partial(replace_day, day, rows))
     return len(sums)
 
 
@@ -90,14 +96,6 @@ def _sum_days(
     ):
         sums[source_id, started.date()].add(started, finished, counts or {}, now)
     return sums
-
-
-def _replace(session: Session, day: date, rows: list[dict[str, object]]) -> None:
-    sources = [row["source_id"] for row in rows]
-    session.execute(
-        delete(SourceStats).where(SourceStats.day == day, SourceStats.source_id.in_(sources))
-    )
-    session.execute(insert(SourceStats), rows)
 
 
 @reads

@@ -14,9 +14,10 @@ that the newest are found without sorting.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import (
@@ -24,16 +25,21 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     bindparam,
+    cast,
     column,
     delete,
+    func,
+    literal_column,
     select,
     table,
     text,
 )
 from sqlalchemy.dialects import postgresql
+from sqlalchemy.orm import Session
 
 from newscrawl.storage.engine import BulkInsert, RowIds, Statement, one_of
 from newscrawl.storage.models import Sketch as SketchRow, SketchValue, Story
+from newscrawl.storage.search_language import Node, for_postgres, for_sqlite
 from newscrawl.storage.words import MAX_INDEXED, Sketch, Wording, same_story
 
 # Ours, as bounds of work: further copies of a text in a week are found by the first ones; and of
@@ -75,14 +81,12 @@ _ADD_SKETCHES, _VALUES = BulkInsert(SketchRow), BulkInsert(SketchValue)
 
 
 @dataclass(frozen=True, slots=True)
-class StoryCandidate:
-    """An article without a story: its time, and the sketch of its text. It keeps the story
-    `before`, if it had one, unless the story has other articles and none of them is similar."""
+class IndexEntry:
+    """An article as it is indexed: its words and its time."""
 
     article_id: int
     minute: int
-    sketch: Sketch | None
-    before: int | None = None
+    wording: Wording
 
     @property
     def week(self) -> int:
@@ -108,12 +112,12 @@ class _NearIndex:
     """The index around some texts, and the texts that were added to it since."""
 
     def __init__(
-        self, connection: Connection, candidates: Sequence[tuple[StoryCandidate, Sketch]]
+        self, connection: Connection, candidates: Sequence[tuple[IndexEntry, Sketch]]
     ) -> None:
         # The ids of the texts under a value, by week: most values have none.
         self._under: dict[int, dict[int, list[int]]] = defaultdict(dict)
         self._known: dict[int, _KnownArticle] = {}
-        self._new: list[tuple[StoryCandidate, _KnownArticle]] = []
+        self._new: list[tuple[IndexEntry, _KnownArticle]] = []
         self._new_values: list[tuple[int, int, int]] = []
         if not candidates:
             return
@@ -143,7 +147,7 @@ class _NearIndex:
             sketch = Sketch.from_bytes(shingles, smallest)
             self._known[article_id] = _KnownArticle(article_id, sketch, story)
 
-    def matches(self, candidate: StoryCandidate, sketch: Sketch) -> list[_Story]:
+    def matches(self, candidate: IndexEntry, sketch: Sketch) -> list[_Story]:
         """Return the stories that the text may belong to, the most similar first, then the
         oldest."""
         article = [self._known[number] for number in self._nearest(candidate, sketch)]
@@ -151,7 +155,7 @@ class _NearIndex:
         pairs.sort(key=lambda pair: (-pair[0], pair[1].article_id))
         return [article.story for resemblance, article in pairs if resemblance > 0]
 
-    def put(self, candidate: StoryCandidate, sketch: Sketch, story: _Story) -> None:
+    def put(self, candidate: IndexEntry, sketch: Sketch, story: _Story) -> None:
         """Add the text to the index, for the candidates after it."""
         article = _KnownArticle(candidate.article_id, sketch, story)
         self._known[candidate.article_id] = article
@@ -178,7 +182,7 @@ class _NearIndex:
         _ADD_SKETCHES.write(connection, rows)
         _VALUES.write(connection, self._new_values)
 
-    def _nearest(self, candidate: StoryCandidate, sketch: Sketch) -> list[int]:
+    def _nearest(self, candidate: IndexEntry, sketch: Sketch) -> list[int]:
         shared: dict[int, int] = {}
         weeks = _weeks_around(candidate)
         for value in sketch.index:
@@ -189,31 +193,36 @@ class _NearIndex:
         return sorted(shared, key=lambda number: (-shared[number], number))[:MAX_COMPARED]
 
 
-def _weeks_around(candidate: StoryCandidate) -> range:
+def _weeks_around(candidate: IndexEntry) -> range:
     return range(max(0, candidate.week - 1), candidate.week + 2)
 
 
-def assign_stories(connection: Connection, candidates: Sequence[StoryCandidate]) -> dict[int, int]:
+def assign_stories(
+    connection: Connection,
+    candidates: Sequence[IndexEntry],
+    before: Mapping[int, int] = MappingProxyType({}),
+) -> dict[int, int]:
     """Return the id of each article's story, and add the texts to the index.
 
-    Each candidate is compared with those before it too.
+    Each candidate is compared with those before it too. It keeps the story that it had `before`,
+    unless the story has other articles and none of them is similar.
     """
-    with_sketch = [
-        (candidate, candidate.sketch) for candidate in candidates if candidate.sketch is not None
-    ]
-    near = _NearIndex(connection, with_sketch)
+    sketches = {each.article_id: each.wording.sketch for each in candidates}
+    near = _NearIndex(
+        connection, [(each, sketch) for each in candidates if (sketch := sketches[each.article_id])]
+    )
     stories: dict[int, _Story] = {}
     for candidate in candidates:
-        sketch = candidate.sketch
+        sketch, former = sketches[candidate.article_id], before.get(candidate.article_id)
         alike = near.matches(candidate, sketch) if sketch else []
         day = date.fromordinal(candidate.minute // _MINUTES_PER_DAY + 1)
         story = alike[0] if alike else _Story(None, day)
-        if candidate.before is not None:
+        if former is not None:
             # The candidate itself is not in the index.
-            members = select(SketchRow.article_id).where(SketchRow.story_id == candidate.before)
+            members = select(SketchRow.article_id).where(SketchRow.story_id == former)
             if not alike and connection.execute(members.limit(1)).first() is None:
-                story = _Story(candidate.before, day)
-            story = next((same for same in alike if same.story_id == candidate.before), story)
+                story = _Story(former, day)
+            story = next((same for same in alike if same.story_id == former), story)
         stories[candidate.article_id] = story
         if sketch is not None:
             near.put(candidate, sketch, story)
@@ -244,7 +253,6 @@ def remove_sketch(connection: Connection, article_id: int) -> None:
 
 
 NUMBER_BITS = 32
-_NUMBER = (1 << NUMBER_BITS) - 1
 
 SQLITE_SEARCH = table("article_search", column("rowid"), column("title"), column("body"))
 POSTGRES_SEARCH = table(
@@ -267,23 +275,63 @@ _POSTGRES_REMOVE = delete(POSTGRES_SEARCH).where(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class IndexEntry:
-    """An article as it is indexed: its words and its time."""
-
-    article_id: int
-    minute: int
-    wording: Wording
-
-
 def search_key(minute: int, article_id: int) -> int:
     """Return the id of an article's row in SQLite's index."""
     return minute << NUMBER_BITS | article_id
 
 
-def article_of(key: Any) -> Any:
-    """Return the article's id in a key, or in a column of keys."""
-    return key.op("&")(_NUMBER) if isinstance(key, ColumnElement) else key & _NUMBER
+@dataclass(frozen=True, slots=True)
+class SearchIndex:
+    """The index of a database: the `key` of its rows, and their `minute` and `article`. A `moment`
+    is a minute with `shift` further bits. In SQLite it is the key: the newest rows are not sorted,
+    and a period is a range of keys."""
+
+    key: ColumnElement[int]
+    minute: ColumnElement[int]
+    article: ColumnElement[int]
+    moment: ColumnElement[int]
+    shift: int
+
+    def matches(self, node: Node, *, by_index: bool = True) -> ColumnElement[bool]:
+        """Return the condition for rows that may match a query; in PostgreSQL it can be examined
+        without its index."""
+        if self.shift:
+            return literal_column("article_search").op("MATCH")(for_sqlite(node))
+        words: ColumnElement[Any] = POSTGRES_SEARCH.c.words
+        words = words if by_index else func.coalesce(words, literal_column("''"))
+        return words.op("@@")(cast(for_postgres(node), postgresql.TSQUERY()))
+
+    def article_at(self, key: int) -> int:
+        """Return the article of a key."""
+        return key & ((1 << self.shift) - 1) if self.shift else key
+
+    def within(self, since: int | None, until: int | None = None) -> list[ColumnElement[bool]]:
+        """Return the conditions for rows from a minute on, and before another."""
+        conditions = [] if since is None else [self.moment >= since << self.shift]
+        return conditions if until is None else [*conditions, self.moment < until << self.shift]
+
+    @property
+    def newest_first(self) -> tuple[ColumnElement[int], ...]:
+        """Return the order of the newest rows first."""
+        if self.shift:
+            return (self.key.desc(),)
+        # The sum keeps the planner from scanning all articles by time for a word whose frequency it
+        # overestimates.
+        return self.minute.op("+")(0).desc(), self.article.desc()
+
+
+_KEY = SQLITE_SEARCH.c.rowid
+_SQLITE_INDEX = SearchIndex(
+    _KEY, _KEY.op(">>")(NUMBER_BITS), _KEY.op("&")((1 << NUMBER_BITS) - 1), _KEY, NUMBER_BITS
+)
+_NUMBER, _MINUTE = POSTGRES_SEARCH.c.article_id, POSTGRES_SEARCH.c.minute
+_POSTGRES_INDEX = SearchIndex(_NUMBER, _MINUTE, _NUMBER, _MINUTE, 0)
+
+
+def search_index(session: Session) -> SearchIndex:
+    """Return the index of the session's database."""
+    sqlite = session.get_bind().dialect.name == "sqlite"
+    return _SQLITE_INDEX if sqlite else _POSTGRES_INDEX
 
 
 def add_to_search(connection: Connection, entries: Sequence[IndexEntry]) -> None:

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-from sqlalchemy import select, text
+from sqlalchemy import Connection, select, text
 
 from newscrawl.monitoring.alerts import alert_articles, find_alerts
 from newscrawl.monitoring.digests import make_digest
@@ -15,6 +16,7 @@ from newscrawl.storage import (
     Database,
     QuestionError,
     company_alerts,
+    open_database,
     queries,
     saved_queries,
 )
@@ -288,6 +290,18 @@ def test_invalid_query_is_refused(database: Database, name: str, text: str, faul
     with pytest.raises(QuestionError, match=fault):
         add_query(database, name, text, "ann", taken=["BMW"])
     assert [row.name for row in list_queries(database)] == ["Taken"]
+
+
+def test_fault_of_a_query_is_told_while_a_crawl_writes(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/news.sqlite?timeout=0.1"
+
+    def work(_: Connection) -> None:
+        for save in (add_query, edit_query):
+            with pytest.raises(QuestionError, match="must follow OR"):
+                save(database, "rail", "rail OR", "ann")
+
+    with open_database(url) as crawl, open_database(url) as database:
+        crawl.transact(work)
 
 
 def test_unknown_query_is_named_with_similar_ones(database: Database) -> None:

@@ -201,15 +201,9 @@ class ExplanationForm(BaseModel):
 
 @router.get("/article/explanation")
 def explanation(
-    request: Request,
-    database: OpenDatabase,
-    url: str,
-    at: Annotated[PlaceText, Query()] = "",
-    left_out: Annotated[str, Query(max_length=MAX_VALUE)] = "",
-    proof: Annotated[ProofText, Query()] = "",
+    request: Request, database: OpenDatabase, form: Annotated[ExplanationForm, Query()]
 ) -> Response:
     """Show the explanation of the archived page, or offer to fetch it."""
-    form = ExplanationForm.model_construct(url=url, at=at, left_out=left_out, proof=proof)
     return _explain_article(request, database, form, fetch_anew=False)
 
 

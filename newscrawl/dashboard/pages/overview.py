@@ -15,7 +15,6 @@ from newscrawl.answers.company import company_period, has_subsidiaries, most_cou
 from newscrawl.answers.comparison import (
     Comparison,
     change_of_row,
-    comparable,
     compare_companies,
     in_order,
 )
@@ -48,7 +47,7 @@ from newscrawl.storage.queries import (
     Scope,
 )
 from newscrawl.storage.saved_queries import list_queries
-from newscrawl.storage.scope import MAX_VALUE, today
+from newscrawl.storage.scope import today
 
 router = page_router()
 
@@ -68,13 +67,11 @@ def overview(request: Request, database: OpenDatabase) -> Response:
     order, kind = order if order in ORDERS else "", export_format(request)
     first = (filters.page - 1) * MAX_COMPANIES
     limit = MAX_RANKED if order else first + MAX_COMPANIES + 1
-    answer = comparable(
-        queries.overview(
-            database,
-            scope=filters.scope,
-            limit=MAX_DOWNLOADED if kind else limit,
-            ranked="before" if order == "fewer" else "now",
-        )
+    answer = queries.overview(
+        database,
+        scope=filters.scope,
+        limit=MAX_DOWNLOADED if kind else limit,
+        ranked="before" if order == "fewer" else "now",
     )
     rows = in_order(answer, order)
     if kind:
@@ -283,8 +280,6 @@ def compare(request: Request, database: OpenDatabase) -> Response:
     filters, kind = filters_of(request), export_format(request)
     texts = [name.strip() for name in request.query_params.getlist("company")]
     chosen_names = list(dict.fromkeys(filter(None, texts)))[:MAX_COMPARED]
-    if any(len(name) > MAX_VALUE or "\0" in name for name in chosen_names):
-        raise QuestionError("company can't have this name: it is too long or holds a NUL")
     names = queries.company_names(database)
     scope, stored = filters.scope, set(names)
     mentioned = [name for name in chosen_names if stored & {*scope.members(name)}]

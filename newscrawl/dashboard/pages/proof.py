@@ -1,7 +1,6 @@
 """The proof of a number: the articles behind it, what it leaves out, and the sources' coverage."""
 
 import re
-from collections.abc import Sequence
 from typing import Any, get_args
 
 from fastapi import Request
@@ -10,7 +9,7 @@ from fastapi.responses import Response
 from newscrawl.answers.coverage import most_unread
 from newscrawl.answers.proof import number_corrections, number_proof
 from newscrawl.dashboard.exports import export_format, proof_file
-from newscrawl.dashboard.filters import LAST_PAGE, Filters
+from newscrawl.dashboard.filters import LAST_PAGE, Filters, choose
 from newscrawl.dashboard.names import check_is_named
 from newscrawl.dashboard.rendering import (
     OpenDatabase,
@@ -24,10 +23,9 @@ from newscrawl.dashboard.rendering import (
 )
 from newscrawl.dashboard.trial import offered_cures
 from newscrawl.reports import MAX_ARTICLES
-from newscrawl.storage import QuestionError, queries
+from newscrawl.storage import queries
 from newscrawl.storage.queries import Counted
 from newscrawl.storage.queries.left_out import OF_MENTIONS, REASONS, Order
-from newscrawl.storage.scope import MAX_VALUE
 
 router = page_router()
 
@@ -114,28 +112,16 @@ def show_proof(request: Request, database: OpenDatabase) -> Response:
 def _target(request: Request, filters: Filters) -> dict[str, Any]:
     """Return what the number is of, and the order of its articles, as `queries.proof` takes them;
     raise QuestionError."""
+    values = request.query_params
+    company, beside, story = (
+        values.get(name, "").strip() or None for name in ("company", "beside", "story")
+    )
     return {
-        "counted": _choose(request, "counted", get_args(Counted)),
-        "company": _name(request, "company"),
-        "beside": _name(request, "beside"),
+        "counted": choose(values, "counted", get_args(Counted)),
+        "company": company,
+        "beside": beside,
         "split": filters.split if filters.split != "whole" else None,
-        "without": list(filter(None, request.query_params.getlist("without")))[:MAX_LEFT_OUT],
-        "story": request.query_params.get("story", "").strip() or None,
-        "order": _choose(request, "order", get_args(Order)),
+        "without": list(filter(None, values.getlist("without")))[:MAX_LEFT_OUT],
+        "story": story,
+        "order": choose(values, "order", get_args(Order)),
     }
-
-
-def _name(request: Request, parameter: str) -> str | None:
-    """Return the company of a parameter; raise QuestionError."""
-    name = request.query_params.get(parameter, "").strip()
-    if len(name) > MAX_VALUE or "\0" in name:
-        raise QuestionError(f"{parameter} can't have this name: it is too long or holds a NUL")
-    return name or None
-
-
-def _choose(request: Request, name: str, choices: Sequence[Any]) -> Any:
-    """Return the value of a parameter, the first choice by default; raise QuestionError."""
-    value = request.query_params.get(name, choices[0])
-    if value not in choices:
-        raise QuestionError(f"{name} {value!r}: choose among {', '.join(choices)}")
-    return value

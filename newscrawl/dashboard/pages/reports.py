@@ -1,7 +1,7 @@
 """The pages of reports, and of recipients of alerts and digests."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Literal
 from urllib.parse import quote
 
@@ -78,8 +78,6 @@ def report(
     """Return the report on companies or groups over the period of the filters."""
     filters = filters_of(request)
     names = [name for name in company if name.strip()]
-    if any(len(name) > MAX_VALUE or "\0" in name for name in names):
-        raise QuestionError("company can't have this name: it is too long or holds a NUL")
     stored = {*queries.company_names(database)}
     for name in names:
         if stored.isdisjoint(filters.scope.members(name)):
@@ -119,15 +117,6 @@ class RecipientForm(BaseModel):
     person: str = Field("", max_length=MAX_VALUE)
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """The name of the recipient that was saved, removed or sent a test message just before."""
-
-    saved: str = ""
-    removed: str = ""
-    tested: str = ""
-
-
 @router.get("/alerts")
 def alerts(
     request: Request,
@@ -144,7 +133,7 @@ def alerts(
         table = Table.of_records(notices, "sent_at", "recipient", "cause", "subject", "fault")
         return table_file(kind, {"Sent": table}, "sent", filters_of(request))
     if not edit:
-        done = Done(saved, removed, tested)
+        done = {"saved": saved, "removed": removed, "tested": tested}
         return _alerts(request, database, RecipientForm.model_construct(), done)
     former = _recipient(database, edit)
     return _alerts(request, database, _form_of(former), former=former)
@@ -253,7 +242,7 @@ def _alerts(
     request: Request,
     database: Database,
     form: RecipientForm,
-    done: Done = Done(),
+    done: Mapping[str, str] = MappingProxyType({}),
     *,
     fault: str = "",
     former: Recipient | None = None,
@@ -275,7 +264,7 @@ def _alerts(
         repeats=[
             sentence
             for recipient in recipients
-            if recipient.name == done.saved
+            if recipient.name == done.get("saved")
             for sentence in describe_repeats(recipient, [*of_settings, *recipients])
         ],
         of_settings=of_settings,

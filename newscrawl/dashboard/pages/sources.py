@@ -3,8 +3,9 @@ usual number of articles."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from fastapi import Request
@@ -56,14 +57,6 @@ class SourceForm(BaseModel):
     do: Literal["test", "pause", "resume"] = "test"
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """The source that was added or tested just before."""
-
-    added: str = ""
-    tested: str = ""
-
-
 # What the sources can be sorted by, beside their state.
 ORDERS: dict[str, Callable[[SourceDays], Any]] = {
     "name": lambda row: row.status.source,
@@ -79,15 +72,16 @@ def sources(
 ) -> Response:
     """Show the sources: those whose name has the words, in a state, in an order; or return them all
     as a file."""
-    return _page(request, database, Done(added, tested))
+    return _page(request, database, done={"added": added, "tested": tested})
 
 
 def _page(
     request: Request,
     database: Database,
-    done: Done,
     form: SourceForm | None = None,
     fault: str = "",
+    *,
+    done: Mapping[str, str] = MappingProxyType({}),
 ) -> Response:
     """Show the sources, and the form to add one, as it was refused."""
     now = app_state(request).config.clock()
@@ -143,7 +137,7 @@ def _page(
             key=lambda status: status.next_at or now,
             default=None,
         ),
-        check=last_checkups(database).get(done.tested),
+        check=last_checkups(database).get(done.get("tested", "")),
         unread=withheld,
         first=first,
         number=min(MAX_DAYS, filters.length),
@@ -180,7 +174,7 @@ def add(request: Request, database: OpenDatabase, form: Sent[SourceForm]) -> Res
     except (SourceError, UrlError, FetchError) as error:
         # The rest is advice for the command line.
         fault = re.split(": newscrawl |, for example --", str(error))[0]
-        return _page(request, database, Done(), form, f"{fault}.")
+        return _page(request, database, form, f"{fault}.")
     return RedirectResponse(f"/sources{query(q=slug, added=slug)}", status_code=303)
 
 

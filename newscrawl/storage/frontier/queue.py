@@ -10,7 +10,7 @@ dequeued alone, and given up if runs still crash on it.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
@@ -475,15 +475,8 @@ def mark_stored(
 
 def pack_hints(hints: Hints) -> dict[str, Any]:
     """Return the hints as JSON for the queue, without missing ones."""
-    values = {
-        "title": hints.title,
-        "standfirst": hints.standfirst,
-        "authors": list(hints.authors),
-        "published": hints.published.isoformat() if hints.published else None,
-        "section": hints.section,
-        "language": hints.language,
-        "of_change": hints.of_change,
-    }
+    published = hints.published and hints.published.isoformat()
+    values = asdict(hints) | {"authors": list(hints.authors), "published": published}
     return {name: value for name, value in values.items() if value}
 
 

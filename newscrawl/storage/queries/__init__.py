@@ -18,17 +18,8 @@ the articles behind a number, and `left_out` what it leaves out. `questions` des
 question is declared, `newscrawl.storage.scope` and `rollup_tables` limit it to days and sources.
 """
 
-from newscrawl.storage import scope as _scope
-from newscrawl.storage.queries import (
-    article_details as _article_details,
-    article_lists as _article_lists,
-    comparisons as _comparisons,
-    completeness as _completeness,
-    counts as _counts,
-    proof as _proof,
-    questions as _questions,
-    text_search as _text_search,
-)
+from types import ModuleType as _ModuleType
+
 from newscrawl.storage.queries.article_details import *
 from newscrawl.storage.queries.article_lists import *
 from newscrawl.storage.queries.comparisons import *
@@ -40,13 +31,8 @@ from newscrawl.storage.queries.text_search import *
 from newscrawl.storage.scope import *
 
 # Each module lists its public names.
-__all__: list[str] = []
-__all__ += _article_details.__all__
-__all__ += _article_lists.__all__
-__all__ += _comparisons.__all__
-__all__ += _completeness.__all__
-__all__ += _counts.__all__
-__all__ += _proof.__all__
-__all__ += _questions.__all__
-__all__ += _scope.__all__
-__all__ += _text_search.__all__
+__all__ = [
+    name
+    for name, value in globals().items()
+    if not name.startswith("_") and not isinstance(value, _ModuleType)
+]

@@ -272,34 +272,26 @@ def history(session: Session, url: str) -> list[Version]:
         .where(MentionChange.article_id == article.id)
     )
     by_version: dict[int, list[tuple[str, int]]] = defaultdict(list)
-    for version, name, difference in session.execute(changes_query):
-        by_version[version].append((name, difference))
-    changes = defaultdict(
-        tuple, {version: tuple(sorted(rows)) for version, rows in by_version.items()}
-    )
-    latest_since = former[-1].replaced_at if former else article.first_seen_at
-    versions: list[tuple[int, Article | Revision, datetime, datetime | None]] = [
-        *(
-            (revision.number, revision, revision.seen_at, revision.replaced_at)
-            for revision in former
-        ),
-        (article.revision, article, latest_since, None),
-    ]
-    texts: list[tuple[str | None, str]] = [(None, "")]
-    texts += [(version.title, version.text) for _, version, _, _ in versions]
+    for changed, name, difference in session.execute(changes_query):
+        by_version[changed].append((name, difference))
+    stored: list[Article | Revision] = [*former, article]
+    replaced = [revision.replaced_at for revision in former]
+    seen = [revision.seen_at for revision in former]
+    seen.append(replaced[-1] if replaced else article.first_seen_at)
+    numbers = [*(revision.number for revision in former), article.revision]
+    texts = [(None, ""), *((version.title, version.text) for version in stored)]
     return [
-        Version(
+        copy_fields(
+            Version,
+            version,
             number=number,
-            title=version.title,
-            text=version.text,
-            access=version.access,
             seen_at=seen_at,
             replaced_at=replaced_at,
             diff=_diff(old, new),
-            mentions=changes[number],
+            mentions=tuple(sorted(by_version[number])),
         )
-        for (number, version, seen_at, replaced_at), (old, new) in zip(
-            versions, pairwise(texts), strict=True
+        for number, version, seen_at, replaced_at, (old, new) in zip(
+            numbers, stored, seen, [*replaced, None], pairwise(texts), strict=True
         )
     ]
 
@@ -336,8 +328,8 @@ def corrections(
     undone ones, instead of those in force."""
     was_undone = Correction.undone_at.is_not(None)
     query = articles_within(_CORRECTIONS, scope, every_kind=True)
-    query = query.where(was_undone if undone else ~was_undone).limit(limit).offset(offset)
-    return _correction_rows(session, query)
+    query = query.where(was_undone if undone else ~was_undone)
+    return _correction_rows(session, query.limit(limit).offset(offset))
 
 
 @reads
@@ -386,30 +378,25 @@ def quarantined(
     session: Session, *, scope: Scope = ANY, limit: int | None = None, offset: int = 0
 ) -> list[QuarantineRow]:
     """Return the quarantined revisions of the scope's articles, the newest first."""
-    query = select(*_COLUMNS).select_from(QuarantinedRevision)
-    query = query.join(Article, Article.id == QuarantinedRevision.article_id).where(_PENDING)
-    query = articles_within(query, scope, every_kind=True)
+    query = articles_within(_of_revisions(*_COLUMNS).where(_PENDING), scope, every_kind=True)
     newest_first = (QuarantinedRevision.seen_at.desc(), QuarantinedRevision.id.desc())
     rows = session.execute(query.order_by(*newest_first).limit(limit).offset(offset))
     return [QuarantineRow(**row) for row in rows.mappings()]
 
 
+def _of_revisions(*columns: Any) -> Select[Any]:
+    """Return a query of the quarantine with its articles."""
+    return select(*columns).select_from(QuarantinedRevision).join(Article)
+
+
 @question("/quarantine/text", missing="no revision of this article is quarantined")
 def quarantined_text(session: Session, url: str) -> HeldText | None:
     """Return the quarantined revision of the article with this canonical URL; None without one."""
-    query = (
-        select(*_COLUMNS, QuarantinedRevision.text.label("held"))
-        .select_from(QuarantinedRevision)
-        .join(Article, Article.id == QuarantinedRevision.article_id)
-        .join(Source, Source.id == Article.source_id)
-        .where(_PENDING, Article.url == url)
-    )
-    row = session.execute(query).mappings().one_or_none()
+    query = _of_revisions(*_COLUMNS, QuarantinedRevision.text.label("held")).join(Source)
+    row = session.execute(query.where(_PENDING, Article.url == url)).one_or_none()
     if row is None:
         return None
-    values = dict(row)
-    text = values.pop("held")
-    return HeldText(row=QuarantineRow(**values), text=text)
+    return HeldText(row=copy_fields(QuarantineRow, row), text=row.held)
 
 
 @question("/quarantine/decisions")
@@ -419,18 +406,13 @@ def quarantine_decisions(
     """Return the decisions to apply, discard or restore a revision of an article of the scope, the
     last one first."""
     state = QuarantinedRevision.state
-    query = (
-        select(
-            Article.url,
-            Article.title,
-            case((state == "replaced", "restored"), else_=state).label("decision"),
-            QuarantinedRevision.closed_at.label("decided_at"),
-            func.coalesce(QuarantinedRevision.decided_by, "").label("decided_by"),
-        )
-        .select_from(QuarantinedRevision)
-        .join(Article, Article.id == QuarantinedRevision.article_id)
-        .where(state.in_(("applied", "discarded", "replaced")))
-    )
+    query = _of_revisions(
+        Article.url,
+        Article.title,
+        case((state == "replaced", "restored"), else_=state).label("decision"),
+        QuarantinedRevision.closed_at.label("decided_at"),
+        func.coalesce(QuarantinedRevision.decided_by, "").label("decided_by"),
+    ).where(state.in_(("applied", "discarded", "replaced")))
     query = articles_within(query, scope, every_kind=True)
     last_first = (QuarantinedRevision.closed_at.desc(), QuarantinedRevision.id.desc())
     rows = session.execute(query.order_by(*last_first).limit(limit).offset(offset))
@@ -444,9 +426,8 @@ def quarantine_sizes(session: Session, *, scope: Scope = ANY) -> dict[str, int]:
     The days of the scope are ignored.
     """
     query = (
-        select(Source.slug, func.count())
-        .join(Article, Article.source_id == Source.id)
-        .join(QuarantinedRevision, QuarantinedRevision.article_id == Article.id)
+        _of_revisions(Source.slug, func.count())
+        .join(Source)
         .where(_PENDING, *sources_within(scope))
         .group_by(Source.slug)
     )

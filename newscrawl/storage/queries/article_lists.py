@@ -12,7 +12,6 @@ from sqlalchemy import (
     BindParameter,
     Row,
     Select,
-    and_,
     bindparam,
     case,
     false,
@@ -38,7 +37,7 @@ from newscrawl.storage.models import (
     Source,
 )
 from newscrawl.storage.queries.questions import ANY, about, question
-from newscrawl.storage.queries.rollup_tables import rollup_table
+from newscrawl.storage.queries.rollup_tables import company_days, counts_on, rollup_table
 from newscrawl.storage.query_matches import parse_saved
 from newscrawl.storage.scope import Scope, Tenure, day_of_minute
 from newscrawl.storage.scope_conditions import articles_within
@@ -389,19 +388,15 @@ def _newest(
         moment = func.coalesce(Article.published_at, Article.first_seen_at)
         query = articles_within(select(Article.id).select_from(Article), scope, every_kind=True)
         if company is not None:
-            by_days: dict[tuple[date | None, date | None], list[str]] = defaultdict(list)
-            for tenure in scope.tenures(company):
-                by_days[tenure.first, tenure.last].append(tenure.company)
-            alternatives = []
-            for (first, last), names in by_days.items():
-                by_mention = select(Mention.article_id).join(Company).where(Company.name.in_(names))
-                saved = select(SavedQuery.company_id).join(Company).where(Company.name.in_(names))
-                matched = select(Appearance.article_id).where(Appearance.company_id.in_(saved))
-                days = [Article.day >= first] if first else []
-                days += [Article.day <= last] if last else []
-                naming = or_(Article.id.in_(by_mention), Article.id.in_(matched))
-                alternatives.append(and_(naming, *days))
-            query = query.where(or_(*alternatives))
+            days = company_days(session, company, scope)
+            # Of saved queries, there are only appearances.
+            naming = (
+                select(table.article_id)
+                .join(Article, Article.id == table.article_id)
+                .where(counts_on(table.company_id, Article, days))
+                for table in (Mention, Appearance)
+            )
+            query = query.where(or_(*map(Article.id.in_, naming)))
         return query.order_by(Article.day.desc(), moment.desc(), Article.id.desc())
     rollup = rollup_table(session, scope, by="hour", company=company)
     table = rollup.table

@@ -7,12 +7,13 @@ of them and would count several times. Those few are found by the pairs of compa
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import combinations
 from math import isqrt
-from typing import Any
+from operator import add
+from typing import Any, TypeVar
 
 from sqlalchemy import (
     ColumnElement,
@@ -40,18 +41,21 @@ from newscrawl.storage.queries.rollup_tables import (
     RollupTable,
     UnionMembers,
     companies_table,
-    company_days,
     families,
     given_rows,
     hits_of,
     minutes_within,
     rollup_table,
+    subjects_of,
     union_table,
 )
-from newscrawl.storage.scope import QUARTER, By, Scope, Tenure, day_of_minute
+from newscrawl.storage.scope import QUARTER, Period, Scope, day_of_minute
 from newscrawl.storage.scope_conditions import source_ids, validate_in
 
 Unions = Mapping[int, Sequence[CompanyDays]]
+# What is counted, by any key: a company, or several that count together, with their days.
+Subject = TypeVar("Subject", bound=Hashable)
+Subjects = Mapping[Subject, Sequence[CompanyDays]]
 _DAY = 24 * 60
 # Ours: the number of companies above which a comparison with a list takes longer than reading all.
 FEW = 200
@@ -92,7 +96,7 @@ def hits_by_company(session: Session, scope: Scope, unions: Unions) -> dict[int,
     dated: dict[int, list[CompanyDays]] = defaultdict(list)
     for union, days in mentioned.items():
         for one in days:
-            if one == CompanyDays(one.number):
+            if one.is_always:
                 united[union] += hits.pop(one.number)
             else:
                 dated[union].append(one)
@@ -114,28 +118,52 @@ def hits_by_company(session: Session, scope: Scope, unions: Unions) -> dict[int,
     }
 
 
-def union_hits_over_time(
-    session: Session, unions: Unions, scope: Scope, by: By
-) -> tuple[RollupTable, dict[int, dict[Any, Hits]]]:
-    """Return the hits of each union at each moment of the table that they are read from."""
+def hits_over_time(
+    session: Session, subjects: Subjects[Subject], scope: Scope, by: Period | None
+) -> dict[Subject, dict[str, Hits]]:
+    """Return the hits of each subject in each period that has any, or "" for the whole scope."""
     rollup = companies_table(session, scope, by=by)
-    hits: dict[int, dict[Any, Hits]] = {union: defaultdict(Hits) for union in unions}
-    for union, when, moment_hits in _union_sums(session, unions, rollup, rollup.moment):
-        hits[union][when] = moment_hits
-    for (union, when), moment_hits in _repeated(session, unions, scope, rollup).items():
-        hits[union][when] += moment_hits
-    return rollup, hits
+    company, moment = rollup.table.company_id, rollup.moment if by else literal(0)
+    sums: dict[Subject, dict[str, list[int]]] = {subject: {} for subject in subjects}
+
+    def count(subject: Subject, when: Any, numbers: list[int]) -> None:
+        key, in_periods = rollup.period(when, by, scope) if by else "", sums[subject]
+        in_periods[key] = [*map(add, in_periods[key], numbers)] if key in in_periods else numbers
+
+    alone, unions = _alone_and_unions(subjects)
+    if alone:
+        rows = rollup.select(company, moment, *rollup.hits()).where(company.in_(alone))
+        for number, when, *numbers in session.execute(rows.group_by(company, moment)):
+            for subject in alone[number]:
+                count(subject, when, numbers)
+    if unions:
+        keys, numbered = list(unions), dict(enumerate(unions.values()))
+        members = UnionMembers(session, rollup.table, numbered)
+        rows = rollup.select(members.union, moment, *rollup.hits())
+        rows = members.join(rows, only_members=True).group_by(members.union, moment)
+        for place, when, *numbers in session.execute(rows):
+            count(keys[place], when, numbers)
+        repeated = _repeated(session, numbered, scope, rollup if by else None)
+        for (place, when), less in repeated.items():
+            count(keys[place], when, [less.articles, less.limited, 0, 0])
+    return {
+        subject: {key: hits_of(numbers) for key, numbers in in_periods.items()}
+        for subject, in_periods in sums.items()
+    }
 
 
-def _union_sums(
-    session: Session, unions: Unions, rollup: RollupTable, moment: Any
-) -> Iterator[tuple[int, Any, Hits]]:
-    """Yield the sums of each union's companies at each moment."""
-    members = UnionMembers(session, rollup.table, unions)
-    rows = rollup.select(members.union, moment, *rollup.hits())
-    query = members.join(rows, only_members=True).group_by(members.union, moment)
-    for union, when, *sums in session.execute(query):
-        yield union, when, hits_of(sums)
+def _alone_and_unions(
+    subjects: Subjects[Subject],
+) -> tuple[dict[int, list[Subject]], dict[Subject, Sequence[CompanyDays]]]:
+    """Return the subjects that are one company on all days, by its number, and the others."""
+    alone: dict[int, list[Subject]] = defaultdict(list)
+    unions = {}
+    for subject, days in subjects.items():
+        if days[0].is_always and not days[1:]:
+            alone[days[0].number].append(subject)
+        else:
+            unions[subject] = days
+    return alone, unions
 
 
 def _repeated(
@@ -193,28 +221,23 @@ def _pairs_of(unions: Unions) -> Iterator[tuple[int, int, int, int, int]]:
                 yield one.number, later_day.number, union, max(first, begin), min(after, end)
 
 
+def hits_by_subject(
+    session: Session, subjects: Subjects[Subject], scope: Scope, *, stories: bool = False
+) -> dict[Subject, Hits | None]:
+    """Return the hits of each subject, None if it has none."""
+    in_scope = hits_over_time(session, subjects, scope, None)
+    counted = stories_of(session, subjects, scope) if stories else {}
+    return {
+        key: hits and replace(hits, stories=counted.get(key, 0) if stories else None)
+        for key, hits in ((key, each.get("")) for key, each in in_scope.items())
+    }
+
+
 def hits_by_name(
-    session: Session, names: Sequence[str], scope: Scope, *, stories: bool = False
+    session: Session, names: Iterable[str], scope: Scope, *, stories: bool = False
 ) -> dict[str, Hits | None]:
     """Return the hits of each of the companies or groups, None if it has none."""
-    if not names:
-        return {}
-    rollup = companies_table(session, scope, stories=stories)
-    extra = [rollup.stories()] if stories else []
-    query = (
-        rollup.select(Company.name, *rollup.hits(), *extra)
-        .join(Company, Company.id == rollup.table.company_id)
-        .where(Company.name.in_(names))
-        .group_by(Company.name)
-    )
-    hits: dict[str, Hits | None] = dict.fromkeys(names)
-    for name, *sums in session.execute(query):
-        number = int(sums.pop()) if stories else None
-        hits[name] = replace(hits_of(sums), stories=number)
-    for name in names:
-        if scope.tenures(name) != [Tenure(name)]:
-            hits[name] = _union_hits(session, name, scope, stories=stories)
-    return hits
+    return hits_by_subject(session, subjects_of(session, names, scope), scope, stories=stories)
 
 
 @reads
@@ -224,50 +247,26 @@ def count_stories(session: Session, company: str, scope: Scope) -> int:
     return (hits.stories if hits else 0) or 0
 
 
-def listed_hits(session: Session, names: Sequence[str], scope: Scope) -> dict[str, Hits | None]:
-    """Return the hits of each of the companies as a list of companies has them, None if it has
-    none: with `subsidiaries` a company counts for itself only on days without an owner."""
-    if not scope.subsidiaries:
-        return hits_by_name(session, names, scope)
+def listed_companies(
+    session: Session, scope: Scope, only: Collection[str] | None = None
+) -> dict[str, tuple[Sequence[CompanyDays], Hits]]:
+    """Return the companies and saved queries of a list, or some of them, with their days and hits:
+    with `subsidiaries` a company counts for itself only on days without an owner."""
     unions, owners = unions_of(session, scope)
-    names_by_number = dict(session.execute(select(Company.id, Company.name)).all()) | owners
-    listed = {number for number, name in names_by_number.items() if name in names}
-    unions = {
-        union: days
-        for union, days in unions.items()
-        if union in listed or any(day.number in listed for day in days)
+    names = dict(session.execute(select(Company.id, Company.name)).all()) | owners
+    if only is not None:
+        chosen = {number for number, name in names.items() if name in only}
+        unions = {
+            union: days
+            for union, days in unions.items()
+            if union in chosen or any(day.number in chosen for day in days)
+        }
+    hits = hits_by_company(session, scope, unions)
+    return {
+        names[number]: (unions.get(number) or [CompanyDays(number)], company_hits)
+        for number, company_hits in hits.items()
+        if company_hits.articles
     }
-    hits = {
-        names_by_number[number]: company_hits
-        for number, company_hits in hits_by_company(session, scope, unions).items()
-    }
-    return {name: hits.get(name) for name in names}
-
-
-def _union_hits(session: Session, name: str, scope: Scope, *, stories: bool) -> Hits | None:
-    """Return the hits of a company with its subsidiaries or of a group, None if it has none."""
-    unions = {0: company_days(session, name, scope)}
-    sums = _union_sums(session, unions, companies_table(session, scope), literal(0))
-    hits = sum((union_hits for _, _, union_hits in sums), Hits())
-    hits = sum(_repeated(session, unions, scope, None).values(), hits)
-    if not hits.articles:
-        return None
-    if not stories:
-        return hits
-    rollup = rollup_table(session, scope, by=None, company=name, stories=True)
-    return replace(hits, stories=session.scalar(rollup.select(rollup.stories())) or 0)
-
-
-def sources_by_company(session: Session, companies: Sequence[int], scope: Scope) -> dict[int, int]:
-    """Return the number of sources that mention each company, and others if these are many."""
-    if companies_table(session, scope, by="source").grain == "article" or scope.language:
-        return sources_by_union(
-            session, {company: [CompanyDays(company)] for company in companies}, scope
-        )
-    if not companies:
-        return {}
-    query = select(CompanySource.company_id, func.count())
-    return dict(session.execute(_within_days(session, query, companies, scope)).all())
 
 
 def _of_sources(session: Session, scope: Scope) -> list[ColumnElement[bool]]:
@@ -296,29 +295,36 @@ def _named_between(first: Any, last: Any) -> ColumnElement[bool]:
     )
 
 
-def sources_by_union(session: Session, unions: Unions, scope: Scope) -> dict[int, int]:
-    """Return the number of sources that mention a company of each union."""
-    counted_apart = dict(unions)
-    counted: dict[int, int] = {}
+def sources_of(session: Session, subjects: Subjects[Subject], scope: Scope) -> dict[Subject, int]:
+    """Return the number of sources that mention each subject."""
+    keys = list(subjects)
+    apart: Unions = dict(enumerate(subjects.values()))
+    counted = dict.fromkeys(apart, 0)
     if companies_table(session, scope, by="source").grain == "source" and not scope.language:
-        whole_unions = {
-            u for u, days in counted_apart.items() if days == [CompanyDays(o.number) for o in days]
+        alone, apart = _alone_and_unions(apart)
+        query = select(CompanySource.company_id, func.count())
+        for company, number in session.execute(_within_days(session, query, alone, scope)):
+            for place in alone.get(company, ()):
+                counted[place] = number
+        undated = {
+            place: {each.number for each in days}
+            for place, days in apart.items()
+            if all(each.is_always for each in days)
         }
         # PostgreSQL would sort the sources of all companies to count those of unions.
-        table, numbers = CompanySource, {o.number for u in whole_unions for o in counted_apart[u]}
+        table, numbers = CompanySource, set().union(*undated.values())
         texts = select(table.company_id, func.aggregate_strings(cast(table.source_id, Text), ","))
         listed = session.execute(_within_days(session, texts, numbers, scope)) if numbers else ()
-        sources_by_number = {company: set(sources.split(",")) for company, sources in listed}
-        for union in whole_unions:
-            sources = (sources_by_number.get(day.number, set()) for day in counted_apart.pop(union))
-            counted[union] = len(set().union(*sources))
-    if counted_apart:
-        sources_of_unions = _in_sources(session, counted_apart, scope).distinct().subquery().c
-        query = select(sources_of_unions.union_id, func.count()).group_by(
-            sources_of_unions.union_id
-        )
+        sources_by_number = {company: sources.split(",") for company, sources in listed}
+        for place, companies in undated.items():
+            sources = (sources_by_number.get(number, ()) for number in companies)
+            counted[place] = len(set().union(*sources))
+        apart = {place: days for place, days in apart.items() if place not in undated}
+    if apart:
+        rows = _in_sources(session, apart, scope).distinct().subquery().c
+        query = select(rows.union_id, func.count()).group_by(rows.union_id)
         counted |= dict(session.execute(query).all())
-    return counted
+    return {keys[place]: number for place, number in counted.items()}
 
 
 def sources_naming(session: Session, days: Sequence[CompanyDays], scope: Scope) -> set[int]:
@@ -370,18 +376,18 @@ def _in_sources(session: Session, unions: Unions, scope: Scope) -> Select[int, i
     )
 
 
-def stories_by_company(
-    session: Session,
-    companies: Sequence[int],
-    unions: Unions,
-    scope: Scope,
-) -> dict[int, int]:
-    tables = [companies_table(session, scope, stories=True)]
+def stories_of(session: Session, subjects: Subjects[Subject], scope: Scope) -> dict[Subject, int]:
+    """Return the number of stories of each subject that has any."""
+    alone, unions = _alone_and_unions(subjects)
+    tables = [(companies_table(session, scope, stories=True), alone)] if alone else []
     if unions:
-        tables.append(union_table(session, scope, unions))
-    counted: dict[int, int] = {}
-    for rollup in tables:
-        key = rollup.table.company_id
-        query = rollup.select(key, rollup.stories()).where(key.in_(companies)).group_by(key)
-        counted |= dict(session.execute(query).all())
+        union = union_table(session, scope, dict(enumerate(unions.values())))
+        tables.append((union, {place: [key] for place, key in enumerate(unions)}))
+    counted: dict[Subject, int] = {}
+    for rollup, keys in tables:
+        company = rollup.table.company_id
+        query = rollup.select(company, rollup.stories()).where(company.in_(keys)).group_by(company)
+        for number, stories in session.execute(query):
+            for key in keys[number]:
+                counted[key] = stories
     return counted

@@ -15,8 +15,8 @@ from newscrawl.storage.models import Appearance, Company, CompanyPair, SavedQuer
 from newscrawl.storage.queries.company_counts import (
     Unions,
     hits_by_name,
-    listed_hits,
-    union_hits_over_time,
+    hits_over_time,
+    listed_companies,
     unions_of,
 )
 from newscrawl.storage.queries.completeness import (
@@ -28,7 +28,6 @@ from newscrawl.storage.queries.counts import (
     LEFT_OUT,
     days_left_out_by,
     hits_by,
-    hits_by_period,
     ranked_companies,
 )
 from newscrawl.storage.queries.questions import ANY, about, cache_answers, question
@@ -41,6 +40,7 @@ from newscrawl.storage.queries.rollup_tables import (
     families,
     minutes_within,
     rollup_table,
+    subjects_of,
 )
 from newscrawl.storage.saved_queries import limited_to
 from newscrawl.storage.scope import By, Measure, Scope, last_day
@@ -294,8 +294,12 @@ def overview(
     leading, compared = (scope, earlier) if ranked == "now" else (earlier, scope)
     leading_hits = {row.company: row.hits for row in ranked_companies(session, leading, limit)}
     names = tuple(leading_hits)
-    groups = [name for name in names if name in scope.structure.groups]
-    compared_hits = listed_hits(session, names, compared) | hits_by_name(session, groups, compared)
+    # With subsidiaries, a company counts otherwise in a list.
+    named = [name for name in names if not scope.subsidiaries or name in scope.structure.groups]
+    compared_hits = hits_by_name(session, named, compared)
+    if scope.subsidiaries:
+        for name, (_, hits) in listed_companies(session, compared, names).items():
+            compared_hits.setdefault(name, hits)
     now, hits_before = (
         (leading_hits, compared_hits) if ranked == "now" else (compared_hits, leading_hits)
     )
@@ -304,34 +308,40 @@ def overview(
     read_days, read_days_before = (
         known_days(session, names, period) for period in (scope, earlier)
     )
+    # Most names have the days of all sources: summed once.
+    all_days = [*read_days.values(), *read_days_before.values()]
+    by_identity = {id(days): days for days in all_days}
+    sums = {key: sum(days.values(), Completeness()) for key, days in by_identity.items()}
     rows = []
     for name in names:
-        hits, by_day = now[name] or Hits(), series.get(name, {})
-        read_before = sum(read_days_before[name].values(), Completeness())
-        before = None if read_before.level == "none" else hits_before[name] or Hits()
-        days = (
-            _days(by_day, read_days[name]),
-            _days(series_before.get(name, {}), read_days_before[name]),
-        )
+        hits_now, by_day = now.get(name) or Hits(), series.get(name, {})
+        days, days_before = read_days[name], read_days_before[name]
+        if sums[id(days)].compared_with(sums[id(days_before)]).level == "none":
+            days_before = {}
+        before = (hits_before.get(name) or Hits()) if days_before else None
+        change = compare(_days(by_day, days), _days(series_before.get(name, {}), days_before))
         rows.append(
             OverviewRow(
                 company=name,
-                hits=hits,
+                hits=hits_now,
                 before=before,
-                change=hits.articles / before.articles - 1 if before and before.articles else None,
-                chance=compare(*days).chance,
+                change=hits_now.articles / before.articles - 1
+                if before and before.articles
+                else None,
+                chance=change.chance,
                 spark=tuple(
                     None
-                    if read_days[name].get(day, _NOTHING_READ).level == "none"
+                    if days.get(day, _NOTHING_READ).level == "none"
                     else by_day.get(day, _NO_HITS).articles
                     for day in completeness
                 ),
             )
         )
+    read = sum(completeness.values(), Completeness())
     return Overview(
         days=tuple(map(date.fromisoformat, completeness)),
-        completeness=sum(completeness.values(), Completeness()),
-        before=sum(completeness_before.values(), Completeness()),
+        completeness=read,
+        before=read.compared_with(sum(completeness_before.values(), Completeness())),
         companies=tuple(rows),
     )
 
@@ -361,15 +371,11 @@ def two_periods(scope: Scope) -> tuple[Scope, Scope]:
 def daily_hits(
     session: Session, names: tuple[str, ...], scope: Scope
 ) -> dict[str, dict[str, Hits]]:
-    counted = families(session, scope)
-    days = {
-        place: counted.get(name) or company_days(session, name, scope)
-        for place, name in enumerate(names)
+    owners = families(session, scope)
+    subjects = subjects_of(session, names, scope) | {
+        name: owners[name] for name in names if name in owners
     }
-    rollup, hits = union_hits_over_time(session, days, scope, "day")
-    return {
-        name: hits_by_period(rollup, hits[place], "day", scope) for place, name in enumerate(names)
-    }
+    return hits_over_time(session, subjects, scope, "day")
 
 
 def _days(hits: Mapping[str, Hits], read_days: Mapping[str, Completeness]) -> list[Day]:

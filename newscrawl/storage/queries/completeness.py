@@ -25,7 +25,7 @@ from newscrawl.storage.models import (
     Source,
 )
 from newscrawl.storage.queries.questions import ANY, about, cache_answers, question
-from newscrawl.storage.queries.rollup_tables import RollupTable, grouped, rollup_table
+from newscrawl.storage.queries.rollup_tables import grouped, rollup_table
 from newscrawl.storage.saved_queries import own_scope
 from newscrawl.storage.scope import (
     By,
@@ -37,7 +37,6 @@ from newscrawl.storage.scope import (
     key_of_day,
     last_day,
     local_day,
-    local_time,
     period_of,
     zone_of,
 )
@@ -177,6 +176,14 @@ def first_watched_day(
     return min(first_days(session, read_scope).values(), default=None)
 
 
+@reads
+def first_read_day(session: Session, scope: Scope) -> date | None:
+    """Return the first day of the scope of which an article was read; None without any."""
+    rollup = rollup_table(session, validate_in(session, scope), by="day", company=None)
+    moment = session.scalar(rollup.select(func.min(rollup.moment)))
+    return None if moment is None else date.fromisoformat(rollup.period(moment, "day", scope))
+
+
 @cache_answers
 def completeness_within(session: Session, scope: Scope) -> Completeness:
     """Return what `completeness` does, within a session."""
@@ -236,13 +243,6 @@ def is_period(by: By) -> bool:
     return by in _PERIODS
 
 
-def period_key(rollup: RollupTable, moment: Any, by: Period, scope: Scope) -> str:
-    """Return the key of the period in which a `moment` of the table lies."""
-    if rollup.grain == "article":
-        return period_of(local_time(moment, zone_of(scope)), by)
-    return key_of_day(moment, by)
-
-
 # --- Over time ---
 
 
@@ -284,7 +284,7 @@ def _read_over_time(session: Session, by: Period, scope: Scope) -> dict[str, int
     moment = rollup.moment
     read: Counter[str] = Counter()
     for when, number in session.execute(rollup.select(moment, rollup.read()).group_by(moment)):
-        read[period_key(rollup, when, by, scope)] += number
+        read[rollup.period(when, by, scope)] += number
     return read
 
 
@@ -319,16 +319,12 @@ def _read_by(
     key: Any = Source.country if by == "country" else Source.slug
     for group, slug in session.execute(select(key, Source.slug).where(*sources_within(scope))):
         sources[group].add(slug)
-    of: Group = "country" if by == "country" else "source"
-    rollup = rollup_table(session, scope, by=of, company=None)
-    rows = session.execute(grouped(rollup, of, rollup.read()))
-    read = {group: int(number) for group, number in rows if number}
     if by == "group":
-        groups = scope.sources_by_group
-        sums = {group: sum(read.get(slug, 0) for slug in slugs) for group, slugs in groups.items()}
-        sources_of_groups = {group: slugs & sources.keys() for group, slugs in groups.items()}
-        return {group: number for group, number in sums.items() if number}, sources_of_groups
-    return read, sources
+        crawled, groups = sources.keys(), scope.sources_by_group
+        sources = {group: {*slugs} & crawled for group, slugs in groups.items()}
+    rollup = rollup_table(session, scope, by=by, company=None)
+    read = grouped(session, rollup, by, scope, rollup.read())
+    return {group: int(number) for group, number in read if number}, sources
 
 
 def _covered_by_source(session: Session, scope: Scope) -> dict[str, int]:

@@ -1,44 +1,41 @@
 """Counts of mentions with their completeness, and comparisons of companies."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from operator import add
-from typing import Any, cast
+from typing import cast
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from newscrawl.items import UNKNOWN
-from newscrawl.storage import models
 from newscrawl.storage.models import Company, SavedQuery, Source
 from newscrawl.storage.queries.company_counts import (
-    hits_by_company,
     hits_by_name,
-    sources_by_company,
-    sources_by_union,
+    hits_by_subject,
+    hits_over_time,
+    listed_companies,
     sources_naming,
-    stories_by_company,
-    union_hits_over_time,
-    unions_of,
+    sources_of,
+    stories_of,
 )
 from newscrawl.storage.queries.completeness import (
     Completeness,
     completeness_by,
     completeness_within,
     is_period,
-    period_key,
 )
+from newscrawl.storage.queries.left_out import ProofTarget, boilerplate_sums
 from newscrawl.storage.queries.questions import ANY, about, cache_answers, question
 from newscrawl.storage.queries.rollup_tables import (
     Hits,
-    RollupTable,
     companies_table,
     company_days,
-    counts_on,
     grouped,
     hits_of,
     rollup_table,
+    subjects_of,
 )
 from newscrawl.storage.saved_queries import own_scope
 from newscrawl.storage.scope import (
@@ -46,7 +43,6 @@ from newscrawl.storage.scope import (
     Group,
     Period,
     Scope,
-    Tenure,
     bounds_of,
     day_of_minute,
     days_left_out,
@@ -202,40 +198,24 @@ def company_ranking(
 def ranked_companies(
     session: Session, scope: Scope, limit: int | None, *, stories: bool = False
 ) -> list[CompanyCount]:
-    names = dict(session.execute(select(Company.id, Company.name)).all())
-    unions, owners = unions_of(session, scope)
-    names |= owners
-    hits = hits_by_company(session, scope, unions)
+    listed = [(name, *each) for name, each in listed_companies(session, scope).items()]
+    groups = subjects_of(session, scope.structure.groups, scope)
+    for name, hits in hits_by_subject(session, groups, scope).items():
+        if hits is not None and hits.articles:
+            listed.append((name, groups[name], hits))
     # Sorted here because the databases sort names differently.
-    order = sorted(
-        (number for number in hits if hits[number].articles),
-        key=lambda number: (-hits[number].articles, -hits[number].mentions, names[number]),
-    )[:limit]
-    unions = {number: days for number, days in unions.items() if number in order}
-    sources = sources_by_company(
-        session, [number for number in order if number not in unions], scope
-    )
-    sources |= sources_by_union(session, unions, scope)
-    counted = stories_by_company(session, order, unions, scope) if stories else {}
-    rows = [
+    listed.sort(key=lambda each: (-each[2].articles, -each[2].mentions, each[0]))
+    subjects = {place: days for place, (_, days, _) in enumerate(listed[:limit])}
+    sources = sources_of(session, subjects, scope)
+    counted = stories_of(session, subjects, scope) if stories else {}
+    return [
         CompanyCount(
-            company=names[number],
-            hits=replace(hits[number], stories=counted.get(number, 0) if stories else None),
-            sources=sources[number],
+            company=name,
+            hits=replace(hits, stories=counted.get(place, 0) if stories else None),
+            sources=sources[place],
         )
-        for number in order
+        for place, (name, _, hits) in enumerate(listed[:limit])
     ]
-    groups = [*scope.structure.groups]
-    days = {place: company_days(session, name, scope) for place, name in enumerate(groups)}
-    sources_of_groups = sources_by_union(session, days, scope)
-    hits_of_groups = hits_by_name(session, groups, scope, stories=stories)
-    for place, (name, group_hits) in enumerate(hits_of_groups.items()):
-        if group_hits is not None and group_hits.articles:
-            rows.append(
-                CompanyCount(company=name, hits=group_hits, sources=sources_of_groups[place])
-            )
-    rows.sort(key=lambda row: (-row.hits.articles, -row.hits.mentions, row.company))
-    return rows[:limit]
 
 
 @question("/boilerplate")
@@ -244,22 +224,9 @@ def boilerplate(session: Session, *, company: str | None = None, scope: Scope = 
 
     They are stored by day, source, country and language; section and zone are ignored.
     """
-    scope = scope.of_days()
-    if company is not None and scope.tenures(company) != [Tenure(company)]:
-        table = models.Boilerplate
-        days = company_days(session, company, scope)
-        rollup = rollup_table(session, scope, by="hour", company=None)
-        query = (
-            rollup.select(func.sum(table.number), func.count(table.article_id.distinct()))
-            .join(table, table.article_id == rollup.table.article_id)
-            .where(counts_on(table.company_id, rollup.table, days), table.number > 0)
-        )
-    else:
-        rollup = rollup_table(session, scope, by=None, company=company)
-        sums = func.sum(rollup.table.boilerplate), func.sum(rollup.table.boilerplate_articles)
-        query = rollup.select(*sums)
-    mentions, pages = session.execute(query).one()
-    return Boilerplate(mentions=int(mentions or 0), pages=int(pages or 0))
+    target = ProofTarget(counted="boilerplate", company=company, scope=scope)
+    mentions, pages = boilerplate_sums(session, target)
+    return Boilerplate(mentions=mentions, pages=pages)
 
 
 @question("/companies/unmentioned")
@@ -273,11 +240,7 @@ def unmentioned_companies(
     """
     if completeness_within(session, scope).level == "none":
         return []
-    names = dict(session.execute(select(Company.id, Company.name)).all())
-    unions, owning = unions_of(session, scope)
-    names |= owning
-    hits = hits_by_company(session, scope, unions)
-    mentioned = {names[number] for number, company_hits in hits.items() if company_hits.articles}
+    mentioned = listed_companies(session, scope)
     saved = select(Company.name).join(SavedQuery, SavedQuery.company_id == Company.id)
     counted = (*registered_companies, *session.scalars(saved.where(SavedQuery.version > 0)))
     owners = dict.fromkeys(scope.owner(name) for name in counted)
@@ -351,7 +314,18 @@ def hits_by(
     """Return the hits of each period or group with hits."""
     if is_period(by):
         period = cast("Period", by)
-        hits = _hits_over_time(session, period, company, scope)
+        if company is not None:
+            subjects = subjects_of(session, [company], scope)
+            hits = hits_over_time(session, subjects, scope, period)[company]
+        else:
+            rollup = rollup_table(session, scope, by=by, company=None)
+            moment, sums_of_periods = rollup.moment, dict[str, list[int]]()
+            query = rollup.select(moment, *rollup.hits()).group_by(moment)
+            for when, *sums in session.execute(query):
+                key = rollup.period(when, period, scope)
+                before = sums_of_periods.get(key)
+                sums_of_periods[key] = [*map(add, before, sums)] if before else sums
+            hits = {key: hits_of(sums) for key, sums in sums_of_periods.items()}
         if stories:
             rollup = rollup_table(session, scope, by=by, company=company, stories=True)
             minute = rollup.table.minute
@@ -362,64 +336,10 @@ def hits_by(
                 hits[key] = replace(hits[key], stories=session.scalar(query) or 0)
         return hits
     rollup = rollup_table(session, scope, by=by, company=company, stories=stories)
-    if by == "group":
-        return _hits_of_catalog(session, rollup, scope.sources_by_group, stories=stories)
     extra = [rollup.stories()] if stories else []
     hits = {}
-    for group, *sums in session.execute(grouped(rollup, cast("Group", by), *rollup.hits(), *extra)):
+    groups = grouped(session, rollup, cast("Group", by), scope, *rollup.hits(), *extra)
+    for group, *sums in groups:
         number = int(sums.pop()) if stories else None
         hits[group or UNKNOWN] = replace(hits_of(sums), stories=number)
-    return hits
-
-
-def _hits_over_time(
-    session: Session, by: Period, company: str | None, scope: Scope
-) -> dict[str, Hits]:
-    if company is not None and scope.tenures(company) != [Tenure(company)]:
-        days = company_days(session, company, scope)
-        rollup, unions = union_hits_over_time(session, {0: days}, scope, by)
-        return hits_by_period(rollup, unions[0], by, scope)
-    rollup = rollup_table(session, scope, by=by, company=company)
-    moment = rollup.moment
-    sums: dict[str, list[int]] = {}
-    for when, *numbers in session.execute(rollup.select(moment, *rollup.hits()).group_by(moment)):
-        key = period_key(rollup, when, by, scope)
-        sums[key] = [*map(add, sums[key], numbers)] if key in sums else numbers
-    return {key: hits_of(numbers) for key, numbers in sums.items()}
-
-
-def hits_by_period(
-    rollup: RollupTable, moments: Mapping[Any, Hits], by: Period, scope: Scope
-) -> dict[str, Hits]:
-    """Return the hits of periods from those of a table's moments."""
-    hits: dict[str, Hits] = {}
-    for when, moment in moments.items():
-        key = period_key(rollup, when, by, scope)
-        hits[key] = hits[key] + moment if key in hits else moment
-    return hits
-
-
-def _hits_of_catalog(
-    session: Session,
-    rollup: RollupTable,
-    groups: Mapping[str, Set[str]],
-    *,
-    stories: bool,
-) -> dict[str, Hits]:
-    """Return the hits of groups of sources. An article is one of one source, so they are sums; a
-    story may be one of several."""
-    by_source = {
-        slug: hits_of(sums)
-        for slug, *sums in session.execute(grouped(rollup, "source", *rollup.hits()))
-    }
-    hits = {}
-    for group, slugs in groups.items():
-        slugs_with_hits = slugs & by_source.keys()
-        if not slugs_with_hits:
-            continue
-        hits[group] = sum((by_source[slug] for slug in slugs_with_hits), Hits())
-        if stories:
-            numbers = select(Source.id).where(Source.slug.in_(slugs_with_hits))
-            query = rollup.select(rollup.stories()).where(rollup.table.source_id.in_(numbers))
-            hits[group] = replace(hits[group], stories=session.scalar(query) or 0)
     return hits

@@ -2,13 +2,23 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import groupby
 from typing import Any, Literal, Self, TypeVarTuple, get_args
 
-from sqlalchemy import ColumnElement, Select, and_, func, literal, literal_column, not_, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Integer,
+    Select,
+    and_,
+    func,
+    literal,
+    literal_column,
+    select,
+)
 from sqlalchemy.orm import Session, aliased
 
 from newscrawl.items import Counted, Place, Reason, Section, Withheld
@@ -31,12 +41,13 @@ from newscrawl.storage.models.articles import UNCOUNTED
 from newscrawl.storage.queries.article_lists import MarkedMention
 from newscrawl.storage.queries.questions import ANY, about, cache_answers
 from newscrawl.storage.queries.rollup_tables import (
-    RollupTable,
+    ColumnTypes,
     company_days,
     counts_on,
+    given_rows,
     rollup_table,
 )
-from newscrawl.storage.queries.text_search import OtherArticles, find_other_articles
+from newscrawl.storage.queries.text_search import find_other_articles
 from newscrawl.storage.saved_queries import own_scope
 from newscrawl.storage.scope import By, Group, Scope, Tenure, day_of_minute, first_minute
 from newscrawl.storage.scope_conditions import (
@@ -165,8 +176,9 @@ def find_doubtful_words(
     companies = session.scalars(select(Company.id).where(Company.name.in_(names))).all()
     since, few = _first_day(session, companies, scope)
     begins = None if since is None else first_minute(since)
-    others = OtherArticles(companies, begins, few)
-    keys = find_other_articles(session, spellings.query, scope, MAX_TEXTS + 1, others)
+    keys = find_other_articles(
+        session, spellings.query, scope, MAX_TEXTS + 1, companies, begins, few=few
+    )
     if len(keys) > MAX_TEXTS:
         keys = keys[:MAX_TEXTS]
         minute = select(CountedArticle.minute).where(CountedArticle.article_id == keys[-1])
@@ -331,26 +343,14 @@ def spellings_of(target: ProofTarget) -> Spellings | None:
     return None if target.company is None else Spellings.of(target.scope, target.company)
 
 
-def groups_left_in(rollup: RollupTable, target: ProofTarget) -> Iterator[ColumnElement[bool]]:
-    """Yield the condition that leaves out the groups of `without`."""
-    if not target.without:
-        return
-    table = rollup.table
-    if target.split == "language":
-        yield table.language.not_in([stored_language(language) for language in target.without])
-        return
-    yield table.source_id.not_in(select(Source.id).where(in_groups(target)))
-
-
-def articles_left_in(target: ProofTarget) -> Iterator[ColumnElement[bool]]:
-    """Yield the condition of `groups_left_in` for queries of articles with their sources."""
-    if not target.without:
-        return
-    if target.split == "language":
+def groups_left_in(table: Any, target: ProofTarget) -> Iterator[ColumnElement[bool]]:
+    """Yield the condition that leaves out the groups of `without` from a table of articles or of
+    their counts."""
+    if target.without and target.split == "language":
         languages = [stored_language(language) for language in target.without]
-        yield func.coalesce(Article.language, "").not_in(languages)
-        return
-    yield not_(in_groups(target))
+        yield func.coalesce(table.language, "").not_in(languages)
+    elif target.without:
+        yield table.source_id.not_in(select(Source.id).where(in_groups(target)))
 
 
 def in_groups(target: ProofTarget) -> ColumnElement[bool]:
@@ -419,24 +419,10 @@ def left_out(session: Session, target: ProofTarget) -> Iterator[LeftOut]:
             since=doubtful.since,
         )
     yield from _withheld_articles(session, target)
-    mentions, articles = _sums(session, _corrected_articles(session, target))
-    if articles:
-        yield LeftOut(reason="corrected", articles=articles, mentions=mentions)
-    query = select(QuarantinedRevision.article_id, QuarantinedRevision.mentions)
-    members = None if target.company is None else set(target.scope.members(target.company))
-    mentions_by_article = [
-        (article, sum(members is None or mention.get("company") in members for mention in mentions))
-        for article, mentions in session.execute(
-            query.where(QuarantinedRevision.state == "pending")
-        )
-    ]
-    naming = [(article, number) for article, number in mentions_by_article if number]
-    within = _within(session, target, [article for article, _ in naming], every_kind=True)
-    if quarantined := [number for article, number in naming if article in within]:
-        yield LeftOut(reason="quarantined", articles=len(quarantined), mentions=sum(quarantined))
-    mentions, articles = _sums(session, _on_other_kinds(session, target))
-    if articles:
-        yield LeftOut(reason="kind", articles=articles, mentions=mentions)
+    for reason, find in _BY_ARTICLE.items():
+        if numbers := find(session, target):
+            mentions = sum(numbers.values())
+            yield LeftOut(reason=reason, articles=len(numbers), mentions=mentions)
 
 
 @reads
@@ -465,15 +451,6 @@ def _withheld_articles(session: Session, target: ProofTarget) -> Iterator[LeftOu
         yield LeftOut(reason=access, articles=articles, mentions=None, sources=sources)
 
 
-def _sums(session: Session, rows: Select[int, int]) -> tuple[int, int]:
-    """Return the sum of the rows' numbers, and the number of rows."""
-    each = rows.subquery().c
-    mentions, articles = session.execute(
-        select(func.sum(each.number), func.count(each.number))
-    ).one()
-    return int(mentions or 0), articles
-
-
 def left_out_rows(session: Session, target: ProofTarget) -> Any:
     """Return what a number leaves out for the reason that is asked for as a subquery, with a row
     for each article."""
@@ -483,13 +460,11 @@ def left_out_rows(session: Session, target: ProofTarget) -> Any:
         limited = _headline_only(session, target)
         return limited.where(Article.access == target.counted).subquery()
     if target.counted == "doubtful":
-        doubtful = doubtful_words_of(session, target).articles
-        query = select(Article.id.label("article_id"), literal(1).label("number"))
-        rows = query.where(Article.id.in_(doubtful))
+        numbers = dict.fromkeys(doubtful_words_of(session, target).articles, 1)
     else:
-        find = _corrected_articles if target.counted == "corrected" else _on_other_kinds
-        rows = find(session, target)
-    each = rows.subquery().c
+        numbers = _BY_ARTICLE[target.counted](session, target)
+    columns: ColumnTypes = {"article_id": BigInteger, "number": Integer}
+    each = given_rows(session, columns, [*numbers.items()]).c
     moment = func.coalesce(Article.published_at, Article.first_seen_at)
     query = select(each.article_id, each.number, moment.label("minute"))
     return query.join(Article, Article.id == each.article_id).subquery()
@@ -503,7 +478,7 @@ def boilerplate_sums(session: Session, target: ProofTarget) -> tuple[int, int]:
         by: By | None = "source" if target.without else None
         rollup = rollup_table(session, scope, by=by, company=target.company)
         sums = func.sum(rollup.table.boilerplate), func.sum(rollup.table.boilerplate_articles)
-        query = rollup.select(*sums).where(*groups_left_in(rollup, target))
+        query = rollup.select(*sums).where(*groups_left_in(rollup.table, target))
     else:
         around = _boilerplate_rows(session, target)
         query = select(func.sum(around.c.number), func.count())
@@ -522,7 +497,7 @@ def _headline_only(session: Session, target: ProofTarget) -> Select[Any]:
         .add_columns(Article.access, table.source_id)
         .join(Article, Article.id == table.article_id)
         # As the index of limited articles has it: no parameter.
-        .where(table.limited > literal_column("0"), *groups_left_in(rollup, target))
+        .where(table.limited > literal_column("0"), *groups_left_in(rollup.table, target))
     )
     if target.counted == "read":
         return query
@@ -534,12 +509,26 @@ def _headline_only(session: Session, target: ProofTarget) -> Select[Any]:
     return query.where(~select(1).where(*names).correlate(table).exists())
 
 
-def _corrected_articles(session: Session, target: ProofTarget) -> Select[int, int]:
+def corrected_articles(session: Session, target: ProofTarget) -> dict[int, int]:
     """Return the articles with mentions that people have called wrong, with their number."""
-    corrected = session.scalars(wrong_corrections(select(Correction.article_id), target)).all()
-    query = select(Correction.article_id, func.count().label("number"))
-    query = wrong_corrections(query, target).group_by(Correction.article_id)
-    return query.where(Correction.article_id.in_(_within(session, target, corrected)))
+    query = wrong_corrections(select(Correction.article_id, func.count()), target)
+    numbers = dict(session.execute(query.group_by(Correction.article_id)).all())
+    return {key: numbers[key] for key in _within(session, target, numbers)}
+
+
+def quarantined_articles(session: Session, target: ProofTarget) -> dict[int, int]:
+    """Return the articles of which a version in the quarantine names the company, with the number
+    of its mentions there."""
+    query = select(QuarantinedRevision.article_id, QuarantinedRevision.mentions)
+    members = None if target.company is None else set(target.scope.members(target.company))
+    numbers = {
+        article: sum(members is None or mention.get("company") in members for mention in mentions)
+        for article, mentions in session.execute(
+            query.where(QuarantinedRevision.state == "pending")
+        )
+    }
+    naming = [article for article, number in numbers.items() if number]
+    return {key: numbers[key] for key in _within(session, target, naming, every_kind=True)}
 
 
 def wrong_corrections(query: Select[*_Columns], target: ProofTarget) -> Select[*_Columns]:
@@ -551,18 +540,25 @@ def wrong_corrections(query: Select[*_Columns], target: ProofTarget) -> Select[*
     return query.where(Correction.company.in_(target.scope.members(target.company)))
 
 
-def _on_other_kinds(session: Session, target: ProofTarget) -> Select[int, int]:
+def on_other_kinds(session: Session, target: ProofTarget) -> dict[int, int]:
     """Return the stored pages that do not count as articles but name the company, with the number
     of its mentions."""
     uncounted = select(Article.id).where(UNCOUNTED, *between(Article.day, target.scope.widened()))
-    numbers = _within(session, target, session.scalars(uncounted).all(), every_kind=True)
-    number = func.count().label("number")
-    query = select(Mention.article_id, number).group_by(Mention.article_id)
-    query = query.where(Mention.article_id.in_(numbers))
-    if target.company is None:
-        return query
-    days = company_days(session, target.company, target.scope)
-    return query.where(Mention.company_id.in_({day.number for day in days}))
+    keys = _within(session, target, session.scalars(uncounted).all(), every_kind=True)
+    query = select(Mention.article_id, func.count()).group_by(Mention.article_id)
+    query = query.where(one_of(Mention.article_id, "keys"))
+    if target.company is not None:
+        days = company_days(session, target.company, target.scope)
+        query = query.where(Mention.company_id.in_({day.number for day in days}))
+    return dict(session.execute(query, {"keys": sorted(keys)}).all())
+
+
+# What is left out article by article: the mentions in each.
+_BY_ARTICLE: Mapping[Any, Callable[[Session, ProofTarget], dict[int, int]]] = {
+    "corrected": corrected_articles,
+    "quarantined": quarantined_articles,
+    "kind": on_other_kinds,
+}
 
 
 def _within(
@@ -578,7 +574,7 @@ def _within(
     query = articles_within(
         select(Article.id).where(one_of(Article.id, "numbers")), target.scope, every_kind=every_kind
     )
-    query = query.where(*articles_left_in(target))
+    query = query.where(*groups_left_in(Article, target))
     return {*session.scalars(query, {"numbers": list(articles)})}
 
 
@@ -590,7 +586,7 @@ def doubtful_words_of(session: Session, target: ProofTarget) -> DoubtfulWords:
         return DoubtfulWords()
     rollup = rollup_table(session, target.scope, by="hour", company=None)
     articles = rollup.select(rollup.table.article_id).where(rollup.table.limited == 0)
-    eligible = articles.where(*groups_left_in(rollup, target))
+    eligible = articles.where(*groups_left_in(rollup.table, target))
     return find_doubtful_words(session, spellings, target.scope, eligible)
 
 
@@ -606,4 +602,4 @@ def _boilerplate_rows(session: Session, target: ProofTarget) -> Any:
     if target.company is not None:
         days = company_days(session, target.company, scope)
         query = query.where(counts_on(around.company_id, table, days))
-    return query.where(*groups_left_in(rollup, target)).group_by(*key).subquery()
+    return query.where(*groups_left_in(rollup.table, target)).group_by(*key).subquery()

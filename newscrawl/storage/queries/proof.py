@@ -235,45 +235,41 @@ def _page_of(session: Session, target: ProofTarget, limit: int, offset: int) -> 
     Articles of several companies are first looked for on the last days: all of them would be
     compared to find those that name several.
     """
-    if target.order == "least-sure":
-        return _least_sure(session, target, limit, offset)
     targets = [target]
-    if target.company is not None and len(company_days(session, target.company, target.scope)) > 1:
+    is_of_several = target.company and company_days(session, target.company, target.scope)[1:]
+    if is_of_several and target.counted != "stories" and target.order == "newest":
         since = last_day(target.scope) - RECENT
-        if target.counted != "stories" and since > (target.scope.since or date.min):
+        if since > (target.scope.since or date.min):
             targets.insert(0, replace(target, scope=replace(target.scope, since=since)))
     numbers: dict[int, int] = {}
     for each in targets:
         newest = limit + offset if target.counted == "stories" else None
-        listed = _article_rows(session, each, newest=newest)
-        page = select(listed.c.article_id, listed.c.number).limit(limit).offset(offset)
-        order = [listed.c.minute, listed.c.article_id]
+        listed = _article_rows(session, each, newest=newest).c
+        page = select(listed.article_id, listed.number).limit(limit).offset(offset)
+        order = [listed.minute.desc(), listed.article_id.desc()]
         if target.counted == "stories":  # copies together
-            order = [listed.c.newest, listed.c.story_id, listed.c.number, *order]
-        newest_first = (column.desc() for column in order)
-        numbers = dict(session.execute(page.order_by(*newest_first)).all())
+            order[:0] = [
+                column.desc() for column in (listed.newest, listed.story_id, listed.number)
+            ]
+        if target.order == "least-sure":
+            order.insert(0, _lowest_score(session, target, listed.article_id))
+        numbers = dict(session.execute(page.order_by(*order)).all())
         if len(numbers) == limit:
             break
     return numbers
 
 
-def _least_sure(session: Session, target: ProofTarget, limit: int, offset: int) -> dict[int, int]:
-    """Return a page as `_page_of` does, the articles first whose least likely mention of the
-    company has the lowest score."""
-    listed = _article_rows(session, target).c
+def _lowest_score(session: Session, target: ProofTarget, article: Any) -> Any:
+    """Return the score of an article's least likely mention of the company."""
     days = company_days(session, target.company or "", target.scope)
     scores = select(func.min(Mention.score)).where(
-        Mention.article_id == listed.article_id,
-        Mention.company_id.in_([day.number for day in days]),
+        Mention.article_id == article, Mention.company_id.in_([day.number for day in days])
     )
     if target.counted in {"headline", "body"}:
         is_title = Mention.section == "title"
         scores = scores.where(is_title if target.counted == "headline" else not_(is_title))
     # Mentions that people added, and those of saved queries, have no score.
-    lowest = func.coalesce(scores.scalar_subquery(), 1)
-    page = select(listed.article_id, listed.number).limit(limit).offset(offset)
-    ordered = page.order_by(lowest, listed.minute.desc(), listed.article_id.desc())
-    return dict(session.execute(ordered).all())
+    return func.coalesce(scores.scalar_subquery(), 1)
 
 
 def _sums_of(session: Session, target: ProofTarget) -> tuple[int, int]:
@@ -285,7 +281,7 @@ def _sums_of(session: Session, target: ProofTarget) -> tuple[int, int]:
     if target.counted in {"articles", "mentions", "read", "stories"} and is_whole:
         by: By | None = "source" if target.without else None
         rollup = rollup_table(session, target.scope, by=by, company=target.company)
-        query = rollup.select(*rollup.hits()).where(*groups_left_in(rollup, target))
+        query = rollup.select(*rollup.hits()).where(*groups_left_in(rollup.table, target))
         if target.counted == "read":
             read = session.scalar(query.with_only_columns(rollup.read())) or 0
             return int(read), int(read)
@@ -296,7 +292,7 @@ def _sums_of(session: Session, target: ProofTarget) -> tuple[int, int]:
             hits = hits_of_company[target.company] or Hits()
         if target.counted == "stories":
             rollup = rollup_table(session, target.scope, by="hour", company=target.company)
-            query = rollup.select(rollup.stories()).where(*groups_left_in(rollup, target))
+            query = rollup.select(rollup.stories()).where(*groups_left_in(rollup.table, target))
             return session.scalar(query) or 0, hits.articles
         return hits.mentions if target.counted == "mentions" else hits.articles, hits.articles
     if target.counted == "articles" and target.company and target.beside and not target.without:
@@ -347,7 +343,7 @@ def _article_rows(session: Session, target: ProofTarget, newest: int | None = No
             .correlate(table)
             .exists()
         )
-    query = query.where(*groups_left_in(rollup, target))
+    query = query.where(*groups_left_in(rollup.table, target))
     if target.story is not None:
         query = query.where(table.story_id == target.story)
     if newest is not None:

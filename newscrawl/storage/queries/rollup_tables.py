@@ -8,7 +8,7 @@ the articles themselves, one narrow row for each (storage/models/articles.py).
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Any, Literal, TypeVarTuple
 
@@ -36,7 +36,19 @@ from sqlalchemy.orm import Session, aliased
 from newscrawl.storage import models
 from newscrawl.storage.models import Company, Source
 from newscrawl.storage.queries.questions import about
-from newscrawl.storage.scope import QUARTER, By, Group, Scope, first_minute, minutes_of, zone_of
+from newscrawl.storage.scope import (
+    QUARTER,
+    By,
+    Group,
+    Period,
+    Scope,
+    first_minute,
+    key_of_day,
+    local_time,
+    minutes_of,
+    period_of,
+    zone_of,
+)
 from newscrawl.storage.scope_conditions import (
     between,
     let_through,
@@ -112,6 +124,11 @@ class CompanyDays:
     last: date | None = None
 
     @property
+    def is_always(self) -> bool:
+        """Return whether it counts on all days."""
+        return self.first is None and self.last is None
+
+    @property
     def days(self) -> tuple[date, date]:
         """Return its first day, and the first one after the last."""
         after = self.last + timedelta(days=1) if self.last else date.max
@@ -139,6 +156,12 @@ class RollupTable:
     def moment(self) -> Any:
         """Return the column of which periods are made: a UTC day, or a quarter of an hour."""
         return self.table.minute // QUARTER if self.grain == "article" else self.table.day
+
+    def period(self, moment: Any, by: Period, scope: Scope) -> str:
+        """Return the key of the period in which a `moment` of the table lies."""
+        if self.grain == "article":
+            return period_of(local_time(moment, zone_of(scope)), by)
+        return key_of_day(moment, by)
 
     def hits(self) -> list[ColumnElement[int]]:
         """Return the sums that `hits_of` takes."""
@@ -188,17 +211,15 @@ def rollup_table(
     Its days may be UTC days although the scope has a zone, unless `by` is a period or the scope
     has a first or last day: a question that reads local days of groups needs `by="hour"`.
     """
-    table_of = _OF_ALL if company is None else _OF_COMPANIES
-    grain = _grain(scope, by, stories=stories, of_company=company is not None)
-    table = table_of[grain]
-    conditions = _conditions(session, table, grain, scope)
-    if company is not None:
-        days = company_days(session, company, scope) if isinstance(company, str) else company
-        days = _mentioned_companies(session, days, scope)
-        if days != [CompanyDays(days[0].number)]:
-            return union_table(session, scope, {days[0].number: days})
-        conditions.append(table.company_id == days[0].number)
-    return RollupTable(table, grain, tuple(conditions))
+    if company is None:
+        return _table(session, scope, _OF_ALL, by, stories=stories)
+    rollup = companies_table(session, scope, by=by, stories=stories)
+    days = company_days(session, company, scope) if isinstance(company, str) else company
+    days = _mentioned_companies(session, days, scope)
+    if days[1:] or not days[0].is_always:
+        return union_table(session, scope, {days[0].number: days})
+    of_company = rollup.table.company_id == days[0].number
+    return replace(rollup, conditions=(*rollup.conditions, of_company))
 
 
 def union_table(
@@ -213,26 +234,39 @@ def union_table(
     same = [column for column in table.__table__.c if column.name not in summed]
     members = UnionMembers(session, table, unions)
     rows = select(members.union.label("company_id"), table.in_title, table.in_body, *same)
-    conditions = _conditions(session, table, "article", scope)
-    of_members = members.join(rows, only_members=True).where(*conditions).subquery().c
+    within = companies_table(session, scope, by="hour").conditions
+    of_members = members.join(rows, only_members=True).where(*within).subquery().c
     key = [of_members.company_id, *(of_members[column.name] for column in same)]
     sums = [func.sum(of_members[name]).label(name) for name in ("in_title", "in_body")]
     articles = select(*key, *sums).group_by(*key).subquery()
     return RollupTable(aliased(table, articles, adapt_on_names=True), "article", ())
 
 
-def company_days(session: Session, name: str, scope: Scope) -> list[CompanyDays]:
-    """Return the companies that count under a name, with their days; 0, which no company has, if
+def subjects_of(
+    session: Session, names: Iterable[str], scope: Scope
+) -> dict[str, list[CompanyDays]]:
+    """Return the companies that count under each name, with their days; 0, which no company has, if
     none of them was ever mentioned."""
-    tenures = scope.tenures(name)
-    names = {"names": [tenure.company for tenure in tenures]}
-    numbers = dict(session.execute(_BY_NAME, names).all())
-    days = [
-        CompanyDays(numbers[tenure.company], tenure.first, tenure.last)
-        for tenure in tenures
-        if tenure.company in numbers
-    ]
-    return sorted(days, key=lambda day: day.number) or [CompanyDays(0)]
+    tenures = {name: scope.tenures(name) for name in names}
+    companies = [tenure.company for each in tenures.values() for tenure in each]
+    numbers = dict(session.execute(_BY_NAME, {"names": companies}).all()) if companies else {}
+    subjects = {
+        name: [
+            CompanyDays(numbers[tenure.company], tenure.first, tenure.last)
+            for tenure in each
+            if tenure.company in numbers
+        ]
+        for name, each in tenures.items()
+    }
+    return {
+        name: sorted(days, key=lambda day: day.number) or [CompanyDays(0)]
+        for name, days in subjects.items()
+    }
+
+
+def company_days(session: Session, name: str, scope: Scope) -> list[CompanyDays]:
+    """Return the companies that count under a name, as `subjects_of` does."""
+    return subjects_of(session, [name], scope)[name]
 
 
 def _mentioned_companies(
@@ -270,13 +304,16 @@ def counts_on(
 ) -> ColumnElement[bool]:
     """Return the condition that a company, by a column of its number, counts on the day of a row of
     a table, or with `negated` that it doesn't."""
-    always = {day.number for day in days if day == CompanyDays(day.number)}
+    always = {day.number for day in days if day.is_always}
     alternatives: list[ColumnElement[bool]] = [company.in_(always)]
-    alternatives += [
-        and_(company == day.number, *_on_days(table, day))
-        for day in days
-        if day.number not in always
-    ]
+    by_minute = hasattr(table, "minute")
+    moment = table.minute if by_minute else table.day
+    for day in (day for day in days if day.number not in always):
+        first, after = day.minutes if by_minute else day.days
+        conditions = [company == day.number]
+        conditions += [moment >= first] if day.first else []
+        conditions += [moment < after] if day.last else []
+        alternatives.append(and_(*conditions))
     return not_(or_(*alternatives)) if negated else or_(*alternatives)
 
 
@@ -333,8 +370,8 @@ def given_rows(
     VALUES."""
     if session.get_bind().dialect.name == "postgresql":
         arrays = (
-            bindparam(None, list(values), type_=postgresql.ARRAY(kind()))
-            for values, kind in zip(zip(*rows, strict=True), columns.values(), strict=True)
+            bindparam(None, [row[place] for row in rows], type_=postgresql.ARRAY(kind()))
+            for place, kind in enumerate(columns.values())
         )
         unnested = func.unnest(*arrays).table_valued(*columns).render_derived().c
         chosen: list[Any] = [type_coerce(unnested[name], kind) for name, kind in columns.items()]
@@ -343,7 +380,7 @@ def given_rows(
         parts = (func.json_extract(value.value, f"$[{place}]") for place in range(len(columns)))
         # SQLite makes an index for a join only of rows that it keeps and of columns of one type.
         chosen = [
-            cast(part, kind) if kind is Integer else type_coerce(part, kind)
+            cast(part, kind) if issubclass(kind, Integer) else type_coerce(part, kind)
             for part, kind in zip(parts, columns.values(), strict=True)
         ]
     labelled = (column.label(name) for column, name in zip(chosen, columns, strict=True))
@@ -356,67 +393,72 @@ def _is_member(table: Any, members: CTE) -> ColumnElement[bool]:
     return and_(is_same, moment >= members.c.first, moment < members.c.after)
 
 
-def _on_days(table: Any, day: CompanyDays) -> Iterator[ColumnElement[bool]]:
-    """Yield the conditions for the days of a company in a table of minutes or days."""
-    by_minute = hasattr(table, "minute")
-    moment = table.minute if by_minute else table.day
-    first, after = day.minutes if by_minute else day.days
-    if day.first is not None:
-        yield moment >= first
-    if day.last is not None:
-        yield moment < after
-
-
 def companies_table(
     session: Session, scope: Scope, *, by: By | None = None, stories: bool = False
 ) -> RollupTable:
     """Return the table of every company, to be grouped by its `company_id`."""
-    grain = _grain(scope, by, stories=stories, of_company=True)
-    table = _OF_COMPANIES[grain]
-    return RollupTable(table, grain, tuple(_conditions(session, table, grain, scope)))
+    return _table(session, scope, _OF_COMPANIES, by, stories=stories)
 
 
-def grouped(rollup: RollupTable, by: Group, *columns: Any) -> Any:
-    """Return a query with a row for each group; sources and countries have their names."""
-    if by not in {"source", "country"}:
-        key: Any = getattr(rollup.table, by)
-        return rollup.select(key, *columns).group_by(key)
-    key, number = (Source.slug if by == "source" else Source.country), rollup.table.source_id
-    if by == "country" and rollup.grain == "article":  # whose stories may be those of two sources
-        return rollup.select(key, *columns).join(Source, Source.id == number).group_by(key)
-    # By number first: names would be compared for each day.
-    labelled = [column.label(f"sum_{place}") for place, column in enumerate(columns)]
-    each = rollup.select(number, *labelled).group_by(number).subquery().c
-    sums = [func.sum(each[column.name]) for column in labelled]
-    return select(key, *sums).join(each.source_id.table, each.source_id == Source.id).group_by(key)
+def grouped(
+    session: Session, rollup: RollupTable, by: Group, scope: Scope, *columns: Any
+) -> Iterable[Any]:
+    """Return a row for each group that has any, the group first; sources and countries have their
+    names."""
+    key: Any = Source.slug if by == "source" else Source.country
+    number: Any = Source.id
+    if by not in {"source", "country", "group"}:
+        key = getattr(rollup.table, by)
+        return session.execute(rollup.select(key, *columns).group_by(key))
+    names: Mapping[Any, str] | None = None
+    if by == "group":
+        ids = dict(session.execute(select(Source.slug, Source.id)).all())
+        names = dict(enumerate(scope.sources_by_group))
+        members = [
+            (place, ids[slug])
+            for place, name in names.items()
+            for slug in scope.sources_by_group[name]
+            if slug in ids
+        ]
+        key, number = given_rows(session, {"place": Integer, "source_id": Integer}, members).c
+    of_source = rollup.table.source_id
+    if by != "source" and rollup.grain == "article":  # whose stories may be those of two sources
+        query = rollup.select(key, *columns).join(number.table, number == of_source).group_by(key)
+    else:
+        # By number first: names would be compared for each day.
+        labelled = [column.label(f"sum_{place}") for place, column in enumerate(columns)]
+        each = rollup.select(of_source, *labelled).group_by(of_source).subquery().c
+        sums = [func.sum(each[column.name]) for column in labelled]
+        joined = select(key, *sums).join(each.source_id.table, each.source_id == number)
+        query = joined.group_by(key)
+    rows = session.execute(query)
+    return rows if names is None else ((names[place], *sums) for place, *sums in rows)
 
 
-def _grain(scope: Scope, by: By | None, *, stories: bool, of_company: bool) -> Grain:
-    """Return the coarsest grain that answers a question."""
-    if stories or by == "hour":
-        return "article"
-    if zone_of(scope).key != "UTC" and (scope.since or scope.until or by in _PERIODS):
-        return "article"
-    if scope.narrows_articles:
-        return "article"
-    if scope.section is not None or by == "section":
-        return "article" if of_company else "section"
+def _table(
+    session: Session,
+    scope: Scope,
+    tables: Mapping[Grain, type[Any]],
+    by: By | None,
+    *,
+    stories: bool,
+) -> RollupTable:
+    """Return the table with the coarsest grain that answers a question."""
+    grain: Grain = "day"
     narrowed = scope.narrows_sources or scope.language is not None
     if narrowed or by in {"source", "country", "language", "group"}:
-        return "source"
-    return "day"
-
-
-def _conditions(
-    session: Session, table: Any, grain: Grain, scope: Scope
-) -> list[ColumnElement[bool]]:
-    conditions: list[ColumnElement[bool]] = []
-    if grain == "article":
-        conditions += minutes_within(table, scope)
-    else:
-        conditions += between(table.day, scope)
+        grain = "source"
+    if scope.section is not None or by == "section":
+        grain = "section" if "section" in tables else "article"
+    is_local = zone_of(scope).key != "UTC" and (scope.since or scope.until or by in _PERIODS)
+    if stories or by == "hour" or is_local or scope.narrows_articles:
+        grain = "article"
+    table = tables[grain]
+    conditions = [
+        *(minutes_within(table, scope) if grain == "article" else between(table.day, scope))
+    ]
     if grain == "day":
-        return conditions
+        return RollupTable(table, grain, tuple(conditions))
     if limits := of_articles(scope):
         conditions.append(table.article_id.in_(select(models.Article.id).where(*limits)))
     if scope.section is not None:
@@ -427,7 +469,7 @@ def _conditions(
         conditions.append(table.language == stored_language(scope.language))
     if scope.among is not None:
         conditions.append(let_through(scope.among, table.source_id, table.language))
-    return conditions
+    return RollupTable(table, grain, tuple(conditions))
 
 
 def minutes_within(table: Any, scope: Scope) -> Iterator[ColumnElement[bool]]:
@@ -447,12 +489,7 @@ def _if(condition: Any, value: Any) -> ColumnElement[Any]:
     return case((condition, value))
 
 
-def hits_of(numbers: Sequence[int | None]) -> Hits:
+def hits_of(numbers: Iterable[int]) -> Hits:
     """Return hits from the sums of `RollupTable.hits`."""
-    articles, limited, in_title, in_body = numbers
-    return Hits(
-        articles=int(articles or 0),
-        limited=int(limited or 0),
-        in_title=int(in_title or 0),
-        in_body=int(in_body or 0),
-    )
+    articles, limited, in_title, in_body = map(int, numbers)
+    return Hits(articles=articles, limited=limited, in_title=in_title, in_body=in_body)

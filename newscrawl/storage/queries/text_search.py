@@ -1,12 +1,12 @@
 """Full-text search by SQLite's FTS5 and PostgreSQL."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import islice
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, cast, func, literal_column, select
-from sqlalchemy.dialects import postgresql
+from sqlalchemy import Select, and_, func, literal_column, select
 from sqlalchemy.orm import Session
 
 from newscrawl.storage.engine import one_of
@@ -28,23 +28,16 @@ from newscrawl.storage.search_language import (
     Near,
     Node,
     Or,
+    SearchedArticle,
     Without,
     evaluate,
-    for_postgres,
-    for_sqlite,
     is_exact,
     parse_query,
     parts_of,
     query_text,
     spans,
 )
-from newscrawl.storage.text_index import (
-    NUMBER_BITS,
-    POSTGRES_SEARCH,
-    SQLITE_SEARCH,
-    article_of,
-    search_key,
-)
+from newscrawl.storage.text_index import search_index
 from newscrawl.text import count_of
 
 __all__ = ["QueryPart", "QueryPreview", "preview_query", "saved_queries", "search"]
@@ -97,15 +90,11 @@ def search(
     if is_exact(node):
         numbers = find_candidates(session, node, scope, limit, offset)
     else:
-        numbers = []
         candidates = find_candidates(session, node, scope, MAX_EXAMINED, 0)
-        for start in range(0, len(candidates), _AT_ONCE):
-            some = candidates[start : start + _AT_ONCE]
-            articles = searched_articles(session, some)
-            numbers += [key for key in some if evaluate(node, articles[key]) is not None]
-            if len(numbers) >= limit + offset:
-                break
-        numbers = numbers[offset : offset + limit]
+        matching = (
+            key for key, each in _examined(session, candidates) if evaluate(node, each) is not None
+        )
+        numbers = [*islice(matching, offset, offset + limit)]
     rows = article_rows(session, numbers, None)
     texts = select(Article.id, Article.text, Source.country).join(Source)
     contents = session.execute(texts.where(Article.id.in_(numbers))) if rows else ()
@@ -223,15 +212,21 @@ def _count(session: Session, node: Node, scope: Scope) -> _Counted:
     wide = _widened(node)
     keys: list[int] = []
     only_wider = 0
-    for start in range(0, len(examined), _AT_ONCE):
-        articles = searched_articles(session, examined[start : start + _AT_ONCE])
-        for key, article in articles.items():
-            if evaluate(node, article) is not None:
-                keys.append(key)
-            elif wide != node and evaluate(wide, article) is not None:
-                only_wider += 1
+    for key, article in _examined(session, examined):
+        if evaluate(node, article) is not None:
+            keys.append(key)
+        elif wide != node and evaluate(wide, article) is not None:
+            only_wider += 1
     wider = None if wide == node else len(keys) + only_wider
     return _Counted(keys, len(examined), complete, wider)
+
+
+def _examined(session: Session, keys: Sequence[int]) -> Iterator[tuple[int, SearchedArticle]]:
+    """Yield articles as queries are evaluated, some of them in memory at a time."""
+    for start in range(0, len(keys), _AT_ONCE):
+        some = keys[start : start + _AT_ONCE]
+        articles = searched_articles(session, some)
+        yield from ((key, articles[key]) for key in some if key in articles)
 
 
 def _widened(node: Node) -> Node:
@@ -251,89 +246,69 @@ def find_candidates(
     session: Session, node: Node, scope: Scope, limit: int, offset: int
 ) -> Sequence[int]:
     """Return the keys of articles that the index finds, the newest first."""
+    query = _candidates(session, node, scope)
     if session.get_bind().dialect.name == "sqlite":
-        query = _in_sqlite(session, node, scope).limit(limit).offset(offset)
-        return [article_of(key) for key in session.scalars(query)]
+        return session.scalars(query.limit(limit).offset(offset)).all()
     if (sources := source_ids(session, scope)) is not None:
         number = NEWEST_OF_SOURCES
         while number and number <= MOST_OF_SOURCES:
-            query = _newest_of_sources(session, node, scope, sources, number)
-            keys = session.scalars(query.limit(limit + offset)).all()
+            # Among the newest articles of the sources, this number of them at least.
+            days = select(DailySource.day, func.sum(DailySource.read))
+            days = days.where(DailySource.source_id.in_(sources)).group_by(DailySource.day)
+            days = days.where(*between(DailySource.day, scope.widened()))
+            total, begins = 0, date.min
+            for day, read in session.execute(days.order_by(DailySource.day.desc())):
+                total, begins = total + read, day
+                if total >= number:
+                    break
+            newest = (
+                _candidates(session, node, scope, by_index=False)
+                .join(Article, Article.id == search_index(session).article)
+                .where(Article.source_id.in_(sources), Article.day >= begins)
+            )
+            keys = session.scalars(newest.limit(limit + offset)).all()
             if len(keys) == limit + offset:
                 return keys[offset:]
             # Half as many again as are expected to be enough; for a rare word the index is fast.
             number = 3 * number * (limit + offset) // (2 * len(keys)) if keys else 0
-    return _newest(session, _in_postgres(session, node, scope), scope, limit, offset)
-
-
-def _newest_of_sources(
-    session: Session, node: Node, scope: Scope, sources: Sequence[int], least: int
-) -> Select[int]:
-    """Return a query of keys among the newest articles of some sources, `least` of them at least,
-    in PostgreSQL."""
-    search, table = POSTGRES_SEARCH.c, DailySource
-    days = select(table.day, func.sum(table.read)).where(table.source_id.in_(sources))
-    days = days.where(*between(table.day, scope.widened())).group_by(table.day)
-    number, begins = 0, date.min
-    for day, read in session.execute(days.order_by(table.day.desc())):
-        number, begins = number + read, day
-        if number >= least:
-            break
-    return (
-        _in_postgres(session, node, scope, words=_without_index(search.words))
-        .join(Article, Article.id == search.article_id)
-        .where(Article.source_id.in_(sources), Article.day >= begins)
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class OtherArticles:
-    """The articles that mention none of the companies, all or those from the minute `begins` on; if
-    these are `few` beside those with the words, PostgreSQL reads them all, in place of all places
-    of the words in its index."""
-
-    companies: Collection[int]
-    begins: int | None
-    few: bool
+    return _newest(session, query, scope, limit, offset)
 
 
 def find_other_articles(
-    session: Session, node: Node, scope: Scope, limit: int, others: OtherArticles
+    session: Session,
+    node: Node,
+    scope: Scope,
+    limit: int,
+    companies: Collection[int],
+    begins: int | None,
+    *,
+    few: bool,
 ) -> Sequence[int]:
-    """Return the keys of those articles that the index finds, the newest first."""
-    companies, begins = others.companies, others.begins
-    if session.get_bind().dialect.name == "sqlite":
-        key = SQLITE_SEARCH.c.rowid
-        query = _in_sqlite(session, node, scope).limit(limit)
-        naming = _mentions_of(companies, key.op(">>")(NUMBER_BITS), article_of(key))
-        if begins is not None:
-            query = query.where(key >= search_key(begins, 0))
-        return [article_of(key) for key in session.scalars(query.where(~naming.exists()))]
-    search = POSTGRES_SEARCH.c
-    query = _in_postgres(session, node, scope)
-    naming = _mentions_of(companies, search.minute, search.article_id)
-    if begins is None:
-        return _newest(session, query.where(~naming.exists()), scope, limit, 0)
-    if others.few:
-        query = _in_postgres(session, node, scope, words=_without_index(search.words))
-    naming = naming.where(Appearance.minute >= begins)
-    query = query.where(search.minute >= begins, ~naming.exists()).limit(limit)
-    return session.scalars(query).all()
-
-
-def _mentions_of(companies: Collection[int], minute: Any, article: Any) -> Select[int]:
-    """Return a query of the mentions of companies in an article, for EXISTS."""
-    in_article = Appearance.minute == minute, Appearance.article_id == article
-    return select(literal_column("1")).where(Appearance.company_id.in_(companies), *in_article)
+    """Return the keys of articles that the index finds and that mention none of the companies, all
+    or those from the minute `begins` on, the newest first. If these are `few` beside those with the
+    words, PostgreSQL reads them all, in place of all places of the words in its index."""
+    index = search_index(session)
+    query = _candidates(session, node, scope, by_index=begins is None or not few)
+    naming: Select[Any] = select(literal_column("1")).where(
+        Appearance.company_id.in_(companies),
+        Appearance.minute == index.minute,
+        Appearance.article_id == index.article,
+    )
+    if begins is not None:
+        naming = naming.where(Appearance.minute >= begins)
+    query = query.where(*index.within(begins), ~naming.exists())
+    if begins is None and session.get_bind().dialect.name == "postgresql":
+        return _newest(session, query, scope, limit, 0)
+    return session.scalars(query.limit(limit)).all()
 
 
 def _newest(
     session: Session, query: Select[int], scope: Scope, limit: int, offset: int
 ) -> Sequence[int]:
     """Return the first keys of a query in PostgreSQL."""
-    query = query.limit(limit + offset)
-    minute = POSTGRES_SEARCH.c.minute
-    newest = select(minute).where(*_minutes(scope)).order_by(minute.desc()).limit(1)
+    query, index = query.limit(limit + offset), search_index(session)
+    newest = select(index.minute).where(*index.within(*minutes_of(scope)))
+    newest = newest.order_by(index.minute.desc()).limit(1)
     last, first = session.scalar(newest), session.scalar(newest.offset(NEWEST))
     beginnings = []
     if last is not None and first is not None:
@@ -341,58 +316,21 @@ def _newest(
         stretches = STRETCHES[-1:] if scope.narrows_sources else STRETCHES
         beginnings = [last - (last - first) * times for times in stretches]
     for begins in beginnings:
-        keys = session.scalars(query.where(POSTGRES_SEARCH.c.minute >= begins)).all()
+        keys = session.scalars(query.where(index.minute >= begins)).all()
         if len(keys) >= limit + offset:
             return list(keys[offset:])
     return list(session.scalars(query).all()[offset:])
 
 
-def _in_sqlite(session: Session, node: Node, scope: Scope) -> Select[int]:
-    """Return a query of keys. Their order is that of time, so nothing is sorted, and a period is
-    a range of them."""
-    key = SQLITE_SEARCH.c.rowid
-    matches = literal_column("article_search").op("MATCH")(for_sqlite(node))
-    query = select(key).where(matches)
-    since, until = minutes_of(scope)
-    if since is not None:
-        query = query.where(key >= search_key(since, 0))
-    if until is not None:
-        query = query.where(key < search_key(until, 0))
-    if scope.narrows:
-        counted = rollup_table(session, scope, by="hour", company=None)
-        here = counted.table.minute == key.op(">>")(NUMBER_BITS)
-        query = query.join(CountedArticle, and_(here, CountedArticle.article_id == article_of(key)))
-        query = query.where(*counted.conditions)
-    return query.order_by(key.desc())
-
-
-def _without_index(words: ColumnElement[Any]) -> ColumnElement[Any]:
-    """Return the words of a column so that PostgreSQL doesn't read its index."""
-    return func.coalesce(words, literal_column("''"))
-
-
-def _in_postgres(
-    session: Session, node: Node, scope: Scope, words: ColumnElement[Any] | None = None
+def _candidates(
+    session: Session, node: Node, scope: Scope, *, by_index: bool = True
 ) -> Select[int]:
-    """Return a query of keys."""
-    search = POSTGRES_SEARCH.c
-    column = search.words if words is None else words
-    matches = column.op("@@")(cast(for_postgres(node), postgresql.TSQUERY()))
-    query = select(search.article_id).where(matches)
-    query = query.where(*_minutes(scope))
+    """Return a query of the articles that the index finds, the newest first."""
+    index = search_index(session)
+    matches = index.matches(node, by_index=by_index)
+    query = select(index.article).where(matches, *index.within(*minutes_of(scope)))
     if scope.narrows:
         counted = rollup_table(session, scope, by="hour", company=None)
-        same = and_(
-            CountedArticle.minute == search.minute, CountedArticle.article_id == search.article_id
-        )
-        query = query.join(CountedArticle, same).where(*counted.conditions)
-    # The sum keeps the planner from scanning all articles by time for a word whose frequency it
-    # overestimates.
-    return query.order_by(search.minute.op("+")(0).desc(), search.article_id.desc())
-
-
-def _minutes(scope: Scope) -> list[ColumnElement[bool]]:
-    since, until = minutes_of(scope)
-    minute = POSTGRES_SEARCH.c.minute
-    conditions = [] if since is None else [minute >= since]
-    return conditions if until is None else [*conditions, minute < until]
+        same = CountedArticle.minute == index.minute, CountedArticle.article_id == index.article
+        query = query.join(CountedArticle, and_(*same)).where(*counted.conditions)
+    return query.order_by(*index.newest_first)
