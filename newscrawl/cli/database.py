@@ -116,7 +116,6 @@ _MAX_HOSTS = 5
 
 @app.command(epilog="Example: newscrawl db delete https://www.ft.com/content/1 --dry-run")
 def delete(
-    store: "Database",
     urls: Annotated[list[str] | None, typer.Argument()] = None,
     source: str | None = None,
     before: str | None = None,
@@ -127,6 +126,7 @@ def delete(
     output_format: Format = "table",
     companies: Path | None = None,
     sources: Path | None = None,
+    database: str | None = None,
 ) -> None:
     """Delete articles, for example at their publisher's request; this can't be undone.
 
