@@ -86,12 +86,6 @@ def test_one_wrong_mention_is_corrected_and_undone(client):
     assert client.get("/api/corrections").json() == []
 
 
-def test_company_is_wrong_everywhere(client):
-    assert send(client, everywhere="Siemens").status_code == 303
-    assert counts(client) == {"Alstom": 1}
-    assert len(client.get("/api/corrections").json()) == 3
-
-
 @pytest.mark.parametrize(
     "values",
     [
@@ -362,16 +356,3 @@ def test_buttons_of_corrections_are_large_enough_to_hit(watched):
     expect(page.get_by_text("Wrong in this article", exact=True).first).to_be_visible()
     watched.open("/proof?company=Siemens&counted=mentions")
     expect(page.get_by_text("Not this company", exact=True).first).to_be_visible()
-
-
-@pytest.mark.thorough
-def test_correction_works_without_scripts(browser, base):
-    page = browser.new_page(java_script_enabled=False)
-    page.goto(base + ARTICLE_PAGE)
-    page.get_by_label("Wrong in this article: Alstom").click()
-    expect(page.locator(".prose del.wrong")).to_have_text("Alstom")
-    page.get_by_label("Missed words").fill("carmaker")
-    page.get_by_label("Company", exact=True).fill("BMW")
-    page.get_by_role("button", name="Add mention").click()
-    expect(page.locator(".prose mark.missed")).to_have_text("carmaker")
-    page.close()

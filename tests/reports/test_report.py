@@ -605,10 +605,3 @@ def test_numbers_of_a_report_lead_to_proofs_that_add_up(client, filters):
 )
 def test_dashboard_refuses_reports_on_nothing(client, query, code):
     assert client.get(f"/report?{query}").status_code == code
-
-
-def test_numbers_are_those_of_the_question(news, report):
-    ranked = {one.company: one for one in queries.company_ranking(news, scope=SCOPE, stories=True)}
-    for one in report.companies:
-        assert one.hits.articles == ranked[one.company].hits.articles
-        assert one.stories == ranked[one.company].hits.stories
