@@ -196,7 +196,8 @@ class ParsedPage:
     def probabilities(self) -> NDArray[np.float32]:
         """Return for each candidate the probability that it is content."""
         probabilities = load_network().probabilities(self.block_features)
-        return np.where(enciphered(self.block_features), np.float32(0), probabilities)
+        probabilities[enciphered(self.block_features)] = 0
+        return probabilities
 
     @property
     def link_words(self) -> int:

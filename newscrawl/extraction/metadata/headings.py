@@ -138,9 +138,7 @@ def shown_part(tree: LexborHTMLParser, parts: Iterable[str]) -> str | None:
     if not ordered:
         return None
     text = tree.body.text(separator=_SEPARATOR)[:MAX_SEARCHED].casefold() if tree.body else ""
-    firsts = {part.casefold()[0] for part in ordered}
-    lines = [line for line in text.split(_SEPARATOR) if line.lstrip()[:1] in firsts]
-    texts = f"{_BETWEEN} {' '.join(_SEPARATOR.join(lines).split())} {_BETWEEN}"
+    texts = f"{_BETWEEN} {' '.join(text.split())} {_BETWEEN}"
     return next(
         (part for part in ordered if f"{_BETWEEN} {part.casefold()} {_BETWEEN}" in texts), None
     )

@@ -293,7 +293,7 @@ def _authors(signals: PageSignals) -> tuple[str, ...]:
         or signals.surroundings.author_and_place
         or (
             text_bylines.signed_below(signals.own_text)
-            if text_bylines.has_writer(signals.text)
+            if any(text_bylines.signatures(signals.text))
             else ()
         )
         or names.marked_desks(beside)

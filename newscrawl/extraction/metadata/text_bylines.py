@@ -67,17 +67,15 @@ def labelled_persons(text: str, title: str) -> tuple[str, ...]:
     return next(filter(None, (_in_biography(text, at, title_words) for at in biographies)), ())
 
 
-def has_writer(text: str) -> bool:
-    """Return whether a word for a reporter that Chinese, Japanese and Korean papers use is in a
-    text."""
-    return not text.isascii() and bool(_WRITERS.find_matches_as_indexes(text))
-
-
 def signed_below(text: str) -> tuple[str, ...]:
-    """Return the reporters whose names end a text ("（记者 王芳）") or fill a line of it, if all
-    such places have the same names."""
-    signed: set[tuple[str, ...]] = set()
-    text += "\n"
+    """Return the reporters of a text's signatures, if all have the same names."""
+    signed = set(filter(None, signatures(text)))
+    return signed.pop() if len(signed) == 1 else ()
+
+
+def signatures(text: str) -> Iterator[tuple[str, ...]]:
+    """Yield the reporters whose names end a text ("（记者 王芳）") or fill a line of it."""
+    text = "" if text.isascii() else f"{text}\n"
     line_end = 0
     for _, start, end in _WRITERS.find_matches_as_indexes(text):
         if start < line_end:
@@ -90,9 +88,7 @@ def signed_below(text: str) -> tuple[str, ...]:
         is_question = not signature and not _QUESTION.isdisjoint(line)
         if len(name) <= MAX_SIGNATURE and not is_question and not _PICTURE.search(name):
             persons = authors_in(name) or ()
-            signed.add(persons if max(map(len, persons), default=0) <= MAX_SIGNED_NAME else ())
-    signed.discard(())
-    return signed.pop() if len(signed) == 1 else ()
+            yield persons if max(map(len, persons), default=0) <= MAX_SIGNED_NAME else ()
 
 
 def _leading_persons(lines: Iterable[str], title_words: frozenset[str], text: str) -> Iterator[str]:
