@@ -11,6 +11,7 @@ from newscrawl.cli.arguments import (
     Format,
     InputError,
     companies_from,
+    open_for_reading,
     own_urls,
     parse_day,
     scope_of,
@@ -165,25 +166,26 @@ def delete(
         raise InputError("give either addresses of articles, or --source, --before or both")
     registry = companies_from(companies) if forbidden and not dry_run else None
     day = parse_day(before, option="--before") if before else None
-    slug = scope_of(store, source=source).source
-    if forbidden:
-        with Fetcher(allow_private=allow_private, named=own_urls(sources)) as fetcher:
-            visits = None if stored else fetcher
-            code = _delete_forbidden(store, slug, visits, registry, output_format)
-        raise typer.Exit(code)
-    articles, missing = (
-        articles_under(store, [canonical_if_valid(url) or url for url in urls])
-        if urls
-        else (articles_of(store, slug, day), [])
-    )
-    if dry_run:
-        for article in articles:
-            typer.echo(f"{printable(article.url)}  {printable(article.title or '')}")
-    else:
-        with total_bar("articles") as report:
-            erased = delete_articles(store, [article.number for article in articles], report)
-        if not erased:
-            write_note(_NOT_ERASED)
+    with open_for_reading(database) as store:
+        slug = scope_of(store, source=source).source
+        if forbidden:
+            with Fetcher(allow_private=allow_private, named=own_urls(sources)) as fetcher:
+                visits = None if stored else fetcher
+                code = _delete_forbidden(store, slug, visits, registry, output_format)
+            raise typer.Exit(code)
+        articles, missing = (
+            articles_under(store, [canonical_if_valid(url) or url for url in urls])
+            if urls
+            else (articles_of(store, slug, day), [])
+        )
+        if dry_run:
+            for article in articles:
+                typer.echo(f"{printable(article.url)}  {printable(article.title or '')}")
+        else:
+            with total_bar("articles") as report:
+                erased = delete_articles(store, [article.number for article in articles], report)
+            if not erased:
+                write_note(_NOT_ERASED)
     for url in missing:
         write_note(f"No article is stored under {printable(url)}")
     write_note(f"Articles {'to delete' if dry_run else 'deleted'}: {len(articles):,}.")
