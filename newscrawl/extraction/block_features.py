@@ -143,9 +143,9 @@ def block_features(candidates: Candidates, features: Features, metadata: Metadat
     is_named = np.zeros(len(parents), dtype=bool)
     is_named[around] = True
     is_named[-1] = False
-    row_of = np.cumsum(is_named)
+    row_of = is_named.cumsum()
     row_of[-1] = 0
-    paths, elements = row_of[around], np.concatenate(([0], np.flatnonzero(is_named)))
+    paths, elements = row_of[around], np.concatenate(([0], is_named.nonzero()[0]))
     columns: dict[str, NDArray[Any]] = {}
     chars = features.tokens.chars
     visible = chars.sum(axis=1) - chars[:, Char.MARK]
@@ -192,7 +192,7 @@ def opening_words(features: Features) -> list[list[str]]:
 
 def _openings(tokens: Tokens) -> tuple[WordNumbers, NDArray[np.int64]]:
     places, counts = tokens.openings(OPENING_WORDS)
-    lengths = np.cumsum(counts + 1) - 1  # a block's length comes after its words
+    lengths = (counts + 1).cumsum() - 1  # a block's length comes after its words
     words = np.empty(len(places) + len(counts), dtype=np.uint64)
     is_word = np.ones(len(words), dtype=bool)
     is_word[lengths] = False
@@ -321,7 +321,7 @@ def _positions(names: tuple[str, ...]) -> NDArray[np.int64]:
 def _landmarks(page: BlockPage) -> dict[str, NDArray[Any]]:
     elements = page.elements
     kinds = _positions(LANDMARKS)[elements.tags]
-    inside = np.flatnonzero(kinds < len(LANDMARKS))
+    inside = (kinds < len(LANDMARKS)).nonzero()[0]
     width, size = len(LANDMARKS), (len(kinds) + 1) * len(LANDMARKS)
     kinds = kinds[inside]
     steps = np.bincount(inside * width + kinds, minlength=size)
@@ -337,7 +337,7 @@ def _of_page(
     count = len(page)
     place = np.arange(count)
     words = features.tokens.words.astype(np.float64)
-    before = np.cumsum(words) - words
+    before = words.cumsum() - words
     headline = _find_headline(page, title)
     times = Counter(page.raw)
     repeated = np.fromiter(map(times.__getitem__, page.raw), np.float64, count=count)
@@ -421,6 +421,6 @@ def _find_headline(page: BlockPage, title: str | None) -> Headline:
         else []
     )
     same[equal] = True
-    headings = np.flatnonzero(page.elements.tags[page.owners] == heading).tolist()
+    headings = (page.elements.tags[page.owners] == heading).nonzero()[0].tolist()
     headings_equal = [place for place in equal if place in headings]
     return Headline(next(iter((*headings_equal, *equal, *headings)), -1), same)

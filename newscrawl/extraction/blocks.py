@@ -181,14 +181,14 @@ class BlockPage:
 
     def select(self, places: NDArray[np.int64]) -> "BlockPage":
         """Return the page with these of its blocks alone."""
-        sizes = np.diff(self.removed_from)
+        sizes = self.removed_from[1:] - self.removed_from[:-1]
         chosen = np.zeros(len(self), dtype=bool)
         chosen[places] = True
         return BlockPage(
             raw=tuple([self.raw[place] for place in places.tolist()]),
             owners=self.owners[places],
-            removed=self.removed[: self.removed_from[-1]][np.repeat(chosen, sizes)],
-            removed_from=np.concatenate(([0], np.cumsum(sizes[places]))),
+            removed=self.removed[: self.removed_from[-1]][chosen.repeat(sizes)],
+            removed_from=np.concatenate(([0], sizes[places].cumsum())),
             tags=self.tags[places],
             images=self.images[places],
             breaks=self.breaks[places],
@@ -615,22 +615,22 @@ def find_candidates(page: BlockPage) -> Candidates:
         dtype=bool,
     )
     in_run = links & (_run_lengths(links) >= MIN_RUN)
-    places = np.flatnonzero(~in_run)
+    places = (~in_run).nonzero()[0]
     gaps = np.diff(np.concatenate(([-1], places, [len(page)]))) - 1
     return Candidates(
         page=page.select(places),
         places=places,
         left_out_before=gaps[:-1],
         left_out_after=gaps[1:],
-        words_left_out=sum([page.raw[at].count(" ") + 1 for at in np.flatnonzero(in_run).tolist()]),
+        words_left_out=sum([page.raw[at].count(" ") + 1 for at in in_run.nonzero()[0].tolist()]),
     )
 
 
 def _run_lengths(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return for each place the length of the run of equal flags that contains it."""
-    starts = np.flatnonzero(flags[1:] != flags[:-1]) + 1
+    starts = (flags[1:] != flags[:-1]).nonzero()[0] + 1
     lengths = np.diff(np.concatenate(([0], starts, [len(flags)])))
-    return np.repeat(lengths, lengths)
+    return lengths.repeat(lengths)
 
 
 # --- Repetitions ---------------------------------------------------------------------------------
@@ -654,7 +654,7 @@ def without_repetitions(page: BlockPage, mask: NDArray[np.bool_]) -> NDArray[np.
 
     Short blocks next to a repeated long one are left out if they were next to its original.
     """
-    places = np.flatnonzero(mask).tolist()
+    places = mask.nonzero()[0].tolist()
     raws = [page.raw[place] for place in places]
     # Their first letters and digits, by which texts that may be equal are found; not of short ones.
     openings = [raw[: 2 * HEAD] if len(raw) >= 2 * MIN_ONCE else "" for raw in raws]

@@ -112,7 +112,7 @@ def smooth(ratios: FloatArray, tuning: Tuning = PAPER) -> FloatArray:
     else:
         deviation = float(ratios.std()) or 1.0
         radius = min(int(np.ceil(deviation)), len(ratios))
-    ends = np.repeat(ratios[[0, -1]], radius)  # np.pad takes ten times as long on so few numbers
+    ends = ratios[[0, -1]].repeat(radius)  # np.pad takes ten times as long on so few numbers
     padded = np.concatenate((ends[:radius], ratios, ends[radius:]))
     return np.convolve(padded, _kernel(deviation, radius), mode="valid")
 
@@ -134,8 +134,8 @@ def derivatives(smoothed: FloatArray, tuning: Tuning = PAPER) -> FloatArray:
     (equation 4)."""
     if len(smoothed) == 0:
         return smoothed
-    padded = np.concatenate((smoothed, np.repeat(smoothed[-1:], tuning.lookahead)))
-    sums = np.concatenate(([0.0], np.cumsum(padded)))
+    padded = np.concatenate((smoothed, smoothed[-1:].repeat(tuning.lookahead)))
+    sums = np.concatenate(([0.0], padded.cumsum()))
     count = len(smoothed)
     ahead = (sums[1 + tuning.lookahead :] - sums[1 : 1 + count]) / tuning.lookahead
     return np.abs(smooth(ahead - smoothed, tuning))

@@ -143,7 +143,7 @@ def _pool(numbers: NDArray[np.int64], counts: NDArray[np.int64], table: FloatArr
     Bag i are the next `counts[i]` of `numbers`, rows of the table; row 0, that of unknown words, is
     zeros.
     """
-    starts = np.cumsum(counts)
+    starts = counts.cumsum()
     starts -= counts
     if not counts.all():  # an empty bag is one of an unknown word
         numbers = np.insert(numbers, starts[counts == 0], 0)

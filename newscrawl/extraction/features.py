@@ -86,7 +86,7 @@ class _Occurrences:
 
     def __init__(self, page: BlockPage) -> None:
         self._blocks = len(page)
-        self._block_of = np.repeat(np.arange(len(page)), np.diff(page.removed_from))
+        self._block_of = np.arange(len(page)).repeat(page.removed_from[1:] - page.removed_from[:-1])
         self._removed = page.removed[: len(self._block_of)]
         opens = page.profile == "html5"
         self._openers = page.elements.tags[page.owners] if opens else np.full(len(page), -1)

@@ -208,7 +208,7 @@ class ParsedPage:
 
 def _paragraphs(page: BlockPage, mask: NDArray[np.bool_]) -> list[str]:
     """Return the texts of the kept blocks of a page, as readers see them."""
-    texts = (clean(page.raw[index]) for index in np.flatnonzero(mask).tolist())
+    texts = (clean(page.raw[index]) for index in mask.nonzero()[0].tolist())
     return [text for text in texts if text]
 
 
@@ -250,11 +250,11 @@ def _with_siblings(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool
     or behind the last."""
     blocks, tokens = page.candidates.page, page.candidate_features.tokens
     owners, parents = blocks.owners, blocks.elements.parents
-    places = np.flatnonzero(mask)
+    places = mask.nonzero()[0]
     if len(places) < MIN_SIBLINGS:
         return mask
     result = mask.copy()
-    gaps = np.flatnonzero(np.diff(places) > 1)
+    gaps = (np.diff(places) > 1).nonzero()[0]
     for before, behind in zip(places[gaps].tolist(), places[gaps + 1].tolist(), strict=True):
         if behind - before == 2 and _is_like_both(blocks, tokens, before + 1):
             result[before + 1] = True
@@ -355,7 +355,7 @@ def _without_no_text(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bo
     notices where nothing else would be left."""
     raws, words = page.candidates.page.raw, page.candidate_features.tokens.words
     without = mask.copy()
-    places = np.flatnonzero(mask).tolist()
+    places = mask.nonzero()[0].tolist()
     texts = [raws[place] for place in places]
     columns = zip(places, texts, words[places].tolist(), with_signs(texts), strict=True)
     rules = [
@@ -365,7 +365,7 @@ def _without_no_text(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bo
         and (rule := rule_of_no_text(raw, count, has_sign))
     ]
     without[[place for place, _ in rules]] = False
-    without[_biographies(page, np.flatnonzero(without).tolist())] = False
+    without[_biographies(page, without.nonzero()[0].tolist())] = False
     if not without.any():
         without[[place for place, rule in rules if rule.has_sign]] = True
     return without

@@ -133,8 +133,8 @@ def with_standfirst(
     mask: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
     """Return the kept blocks with a standfirst between the headline and the first of them."""
-    places = np.flatnonzero(mask)
-    titles = np.flatnonzero(features.is_title[: places[0]]) if len(places) else places
+    places = mask.nonzero()[0]
+    titles = features.is_title[: places[0]].nonzero()[0] if len(places) else places
     if not len(titles):
         return mask
     result = mask.copy()
@@ -162,7 +162,7 @@ def without_asides(
     of which the network isn't sure without elements below the first that are named as cards; all
     where they are the text, as captions of a gallery and entries of a list are."""
     words = tokens.words * mask
-    places = np.flatnonzero(words)
+    places = words.nonzero()[0]
     if not len(places):
         return mask
     around, nearest = blocks.owners[places], set[int]()
@@ -193,7 +193,7 @@ def without_comments(
     blocks: BlockPage, words: NDArray[np.int64], mask: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
     """Return the kept blocks above a label of comments, if they are a text."""
-    places = np.flatnonzero(mask)
+    places = mask.nonzero()[0]
     if not len(places):
         return mask
     above = (words * mask).cumsum()
@@ -236,7 +236,7 @@ def without_further_stories(
 ) -> NDArray[np.bool_]:
     """Return the kept blocks above another story: below a headline that is a link or of the tag and
     class of the page's, outside the element of the last paragraphs, about something else."""
-    places = np.flatnonzero(mask & (tokens.words > 0))
+    places = (mask & (tokens.words > 0)).nonzero()[0]
     if not len(places):
         return mask
     owners, tags = blocks.owners, blocks.elements.tags[blocks.owners]
@@ -244,14 +244,14 @@ def without_further_stories(
     may_be = is_heading & ~is_title & (tokens.words >= WORDS_OF_HEADLINE)
     if not may_be[: places[-1] + 1].any():
         return mask
-    titles = np.flatnonzero(is_heading & is_title)
+    titles = (is_heading & is_title).nonzero()[0]
     first = int(titles[0]) if len(titles) else -1
     may_be &= (tokens.words * mask).cumsum() - tokens.words * mask >= MIN_TEXT
     may_be &= (tokens.linked >= LINKED_HEADLINE * tokens.words) | (
         (first >= 0) & (tags == tags[first])
     )
     of_text, read = set[str](), 0
-    for place in np.flatnonzero(may_be[: places[-1] + 1]).tolist():
+    for place in may_be[: places[-1] + 1].nonzero()[0].tolist():
         if not _is_headline(blocks, tokens, place, first):
             continue
         text = places[places < place]
@@ -540,7 +540,7 @@ def without_last_links(
     """Return the kept blocks without a few headlines of other articles that are links at their end,
     of which the network isn't sure, and the label above them."""
     words = tokens.words * mask
-    places = np.flatnonzero(words)
+    places = words.nonzero()[0]
     is_link = tokens.linked[places] >= LINKED_HEADLINE * words[places]
     is_link &= words[places] > MIN_HEADLINE
     first = len(places) - int(is_link[::-1].argmin()) if len(places) else 0
@@ -564,7 +564,7 @@ def without_gated(
     """Return the kept blocks of a page that isn't free above the line that offers the rest: below
     it the paper speaks of subscriptions, accounts and devices."""
     above = (words * mask).cumsum()
-    for place in np.flatnonzero(mask)[1:].tolist():
+    for place in mask.nonzero()[0][1:].tolist():
         if above[-1] - above[place] > SHARE_OF_ASIDES * above[place]:
             continue
         if len(blocks.raw[place]) <= LONGEST_GATE and offers_the_rest(blocks.raw[place]):

@@ -158,8 +158,8 @@ class Tokens:
         """Return which words are the first of each block, block after block, and how many there
         are of each."""
         counts = np.minimum(self.words, max_words)
-        within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-        return np.repeat(self.word_from[:-1], counts) + within, counts
+        within = np.arange(int(counts.sum())) - (counts.cumsum() - counts).repeat(counts)
+        return self.word_from[:-1].repeat(counts) + within, counts
 
     def words_at(self, places: Iterable[int]) -> list[str]:
         """Return the words at these places of `numbers`, in lower case."""
@@ -186,7 +186,7 @@ def count(raw: tuple[str, ...]) -> Tokens:
         chars=chars,
         sentences=np.maximum(chars[:, Char.SENTENCE_END], words > 0),
         numbers=numbers.view(np.uint64),
-        word_from=np.concatenate(([0], np.cumsum(words))),
+        word_from=np.concatenate(([0], words.cumsum())),
         raw=raw,
         spans=(starts, ends),
     )
@@ -196,7 +196,7 @@ def _columns(raw: tuple[str, ...], codes: NDArray[np.intp]) -> tuple[NDArray[Any
     """Return the columns that `count` makes tokens of, as the kernel does."""
     sizes = np.fromiter(map(len, raw), dtype=np.int64, count=len(raw)) + 1
     width = len(Char)
-    cells = np.repeat(np.arange(0, len(raw) * width, width), sizes)  # of the blocks' characters
+    cells = np.arange(0, len(raw) * width, width).repeat(sizes)  # of the blocks' characters
     starts, ends = _spans(codes)
     numbers = _numbers(codes, starts, ends)
     where = cells.take(starts) // width
@@ -247,8 +247,8 @@ def _spans(codes: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64
     joins = np.zeros(len(codes) + 2, dtype=bool)
     joins[1:-1] = kinds == InWord.JOINS
     alone = kinds == InWord.ALONE
-    starts = np.flatnonzero(alone | (joins[1:-1] & ~joins[:-2]))
-    ends = np.flatnonzero(alone | (joins[1:-1] & ~joins[2:])) + 1
+    starts = (alone | (joins[1:-1] & ~joins[:-2])).nonzero()[0]
+    ends = (alone | (joins[1:-1] & ~joins[2:])).nonzero()[0] + 1
     return starts, ends
 
 
@@ -354,11 +354,11 @@ def _stop_word_table() -> tuple[WordTable, NDArray[np.uint8]]:
 def _stop_words(numbers: WordNumbers, where: NDArray[np.int64], blocks: int) -> NDArray[np.int64]:
     table, flags = _stop_word_table()
     sets = table.look_up(numbers)
-    places = np.flatnonzero(sets)
+    places = sets.nonzero()[0]
     totals = np.zeros((blocks, len(languages())), dtype=np.int64)
     if len(places):
         block_of = where.take(places)
-        first = np.concatenate(([0], np.flatnonzero(block_of[1:] != block_of[:-1]) + 1))
+        first = np.concatenate(([0], (block_of[1:] != block_of[:-1]).nonzero()[0] + 1))
         of_words = flags.take(sets.take(places), axis=0)
         totals[block_of[first]] = np.add.reduceat(of_words, first, axis=0, dtype=np.int64)
     return totals
