@@ -135,7 +135,7 @@ def block_features(candidates: Candidates, features: Features, metadata: Metadat
     page = candidates.page
     # For each block the rows of the elements around it, and the element of each row; row
     # 0 means none, and is the root among elements.
-    parents = np.append(page.elements.parents, -1)  # the root's parent stays "none"
+    parents = np.concatenate((page.elements.parents, [-1]))  # the root's parent stays "none"
     steps = [page.owners]
     for _ in range(ANCESTORS_NAMED - 1):
         steps.append(parents[steps[-1]])

@@ -616,7 +616,8 @@ def find_candidates(page: BlockPage) -> Candidates:
     )
     in_run = links & (_run_lengths(links) >= MIN_RUN)
     places = (~in_run).nonzero()[0]
-    gaps = np.diff(np.concatenate(([-1], places, [len(page)]))) - 1
+    edges = np.concatenate(([-1], places, [len(page)]))
+    gaps = edges[1:] - edges[:-1] - 1
     return Candidates(
         page=page.select(places),
         places=places,
@@ -629,7 +630,8 @@ def find_candidates(page: BlockPage) -> Candidates:
 def _run_lengths(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return for each place the length of the run of equal flags that contains it."""
     starts = (flags[1:] != flags[:-1]).nonzero()[0] + 1
-    lengths = np.diff(np.concatenate(([0], starts, [len(flags)])))
+    edges = np.concatenate(([0], starts, [len(flags)]))
+    lengths = edges[1:] - edges[:-1]
     return lengths.repeat(lengths)
 
 

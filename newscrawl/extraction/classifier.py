@@ -67,7 +67,7 @@ class Network:
         words = self.words.look_up(features.words)
         inputs = np.concatenate(
             (
-                np.broadcast_to(standard, (self.members, *standard.shape)),
+                standard[None].repeat(self.members, axis=0),
                 self._apart(_pool(words, features.word_counts, weights["word"])),
                 self._apart(weights["opener"][features.openers]),
             ),
@@ -275,7 +275,7 @@ def _least_probability(
     that F1 (Lipton, Elkan & Naryanaswamy 2014)."""
     if not words.any():
         return BALANCED
-    order = np.argsort(-likely, kind="stable")
+    order = (-likely).argsort(kind="stable")
     words_above = words[order].cumsum()
     common = (words * likely)[order].cumsum()
     expected = common / (words_above + float((words * probabilities).sum()))

@@ -57,7 +57,7 @@ def measure(page: BlockPage) -> Features:
     visible = chars.sum(axis=1) - chars[:, Char.BLANK] - chars[:, Char.MARK]
     alphanumeric = chars[:, Char.LETTER] + chars[:, Char.CAPITAL] + chars[:, Char.DIGIT]
     elements = _Occurrences(page)
-    values = np.stack(
+    values = np.array(
         (
             tokens.words / np.maximum(tokens.sentences, 1),
             tokens.sentences.astype(np.float64),
@@ -68,8 +68,7 @@ def measure(page: BlockPage) -> Features:
             elements.count(LISTS) / words,
             elements.count(STRUCTURE) / words,
         ),
-        axis=1,
-    )
+    ).T
     return Features(values=values, tokens=tokens)
 
 

@@ -254,7 +254,7 @@ def _with_siblings(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool
     if len(places) < MIN_SIBLINGS:
         return mask
     result = mask.copy()
-    gaps = (np.diff(places) > 1).nonzero()[0]
+    gaps = (places[1:] - places[:-1] > 1).nonzero()[0]
     for before, behind in zip(places[gaps].tolist(), places[gaps + 1].tolist(), strict=True):
         if behind - before == 2 and _is_like_both(blocks, tokens, before + 1):
             result[before + 1] = True
@@ -310,7 +310,7 @@ def _halves_of_lists(
         while owner > 0 and not _LISTS[tags[owner]]:
             owner = int(blocks.elements.parents[owner])
         if owner > 0:
-            first, end = np.searchsorted(blocks.owners, (owner, int(ends[owner])))
+            first, end = blocks.owners.searchsorted((owner, int(ends[owner])))
             if end - first <= MAX_CELLS and 2 * mask[first:end].sum() >= end - first:
                 yield slice(int(first), int(end))
 

@@ -197,7 +197,7 @@ def without_comments(
     if not len(places):
         return mask
     above = (words * mask).cumsum()
-    first, last = int(np.searchsorted(above, MIN_ABOVE_HEADING)) + 1, int(places[-1])
+    first, last = int(above.searchsorted(MIN_ABOVE_HEADING)) + 1, int(places[-1])
     tags = blocks.elements.tags[blocks.owners]
     for place in range(first, last + 1):
         raw = blocks.raw[place]
@@ -216,7 +216,7 @@ def without_comments(
 
 def _goes_on(blocks: BlockPage, places: NDArray[np.int64], place: int) -> bool:
     """Return whether the text goes on behind a block in the element that it was in before."""
-    behind = int(np.searchsorted(places, place, side="right"))
+    behind = int(places.searchsorted(place, side="right"))
     around = blocks.elements.parents[blocks.owners[places[behind - 1 : behind + 1]]]
     return len(around) > 1 and bool(around[0] == around[1])
 
