@@ -381,7 +381,7 @@ class _Teasers(_Cards):
         """Return whether an element of few words has a linked headline and words below it."""
         if not super().is_card(element):
             return False
-        places = np.flatnonzero(self._blocks.within(element))
+        places = self._blocks.within(element).nonzero()[0]
         headline = places[self.headlines[places]][0]
         return bool((self.unlinked[places[places > headline]] >= self.words_below).any())
 
@@ -421,19 +421,19 @@ def without_teasers(
     """Return the kept blocks without cards of other articles between two paragraphs, and without
     what one link encloses together: a headline and what teases below it."""
     words = tokens.words * mask
-    places = np.flatnonzero(words)
+    places = words.nonzero()[0]
     teased = np.zeros(len(mask), dtype=bool)
     for first, end in _within_links(blocks.raw):
         if end - first <= BLOCKS_OF_CARD:
             teased[first:end] = tokens.words[first:end].sum() >= WORDS_IN_LINK
     teasers = _Teasers(blocks, tokens)
-    for headline in np.flatnonzero(teasers.headlines).tolist():
+    for headline in teasers.headlines.nonzero()[0].tolist():
         if teased[headline] or not len(places) or not places[0] < headline < places[-1]:
             continue
         listed = np.zeros(len(mask), dtype=bool)
         for card in teasers.around(headline):
             listed |= blocks.within(card)
-        if listed.any() and _are_between(blocks, places, np.flatnonzero(listed)):
+        if listed.any() and _are_between(blocks, places, listed.nonzero()[0]):
             teased |= listed
     return mask & ~teased if words[teased].sum() <= SHARE_OF_CARDS * words.sum() else mask
 
@@ -477,7 +477,7 @@ def without_behind(
     headlines alike, are left out, too."""
     elements, owners = blocks.elements, blocks.owners
     mask = mask & (owners < _end_of_story(blocks, words * mask, is_title))
-    places = np.flatnonzero(words * mask)
+    places = (words * mask).nonzero()[0]
     if not len(places):
         return mask
     sums, last = words[places].cumsum(), int(owners[places].max())
@@ -504,7 +504,7 @@ def _end_of_story(
     """Return the end of the headline's ARTICLE, if it has a text and behind it are ARTICLEs with
     headlines of the same tag or class; else that of the page."""
     elements, owners = blocks.elements, blocks.owners
-    headings = np.flatnonzero(_HEADINGS[elements.tags[owners]]).tolist()
+    headings = _HEADINGS[elements.tags[owners]].nonzero()[0].tolist()
     title = next((place for place in headings if is_title[place]), -1)
     article = int(owners[title]) if title >= 0 else 0
     tag, name = elements.tags[article], _class_of(elements.names(article))
@@ -513,7 +513,7 @@ def _end_of_story(
     if article <= 0 or of_text[blocks.within(article)].sum() < MIN_STORY:
         return len(elements.tags)
     end = int(elements.ends[article])
-    others = end + np.flatnonzero(elements.tags[end:] == _ARTICLE)
+    others = end + (elements.tags[end:] == _ARTICLE).nonzero()[0]
     for owner in owners[headings].tolist():
         is_headline = elements.tags[owner] == tag or (
             name and _class_of(elements.names(owner)) == name
@@ -527,7 +527,7 @@ def _alike_behind(blocks: BlockPage, element: int) -> list[int]:
     """Return the elements of the same tag and class, or other names, behind an element."""
     elements = blocks.elements
     names = elements.names(element)
-    same_tag = np.flatnonzero(elements.tags == elements.tags[element])
+    same_tag = (elements.tags == elements.tags[element]).nonzero()[0]
     behind = same_tag[same_tag >= elements.ends[element]].tolist()
     if name := _class_of(names):
         return [each for each in behind if _class_of(elements.names(each)) == name]
