@@ -33,6 +33,8 @@ _HANGUL = re.compile(r"[\uac00-\ud7a3]+")
 _FIRST_VOWEL_SIGN = "\u0900"
 # Of Chinese, Japanese and Korean.
 _FIRST_SIGN = "\u3005"
+# Signs with which no word goes on, and the end of the text.
+_NO_ENDING = frozenset(("", " ", ",", ".", "\n"))
 # What is written with the next word: and, in, to, from, the, that.
 _CLITIC_WORDS = {
     "arabic": "و ف ب ل ك ال وال بال لل فال وب ول فب كال ولل وبال",
@@ -131,7 +133,12 @@ class Finder:
             for form in forms:
                 if form.languages and language not in form.languages:
                     continue
-                reach = _reach(text, end, form, language)
+                if text[end : end + 1] in _NO_ENDING and len(form.source) <= len(form.text) + 1:
+                    if form.stem:
+                        continue
+                    reach: int | None = end
+                else:
+                    reach = _reach(text, end, form, language)
                 if reach is None and self._is_compound(text, end, form, language):
                     candidates.append(Candidate(start, end, form, compound=True))
                 if reach is None or _in_address(text, start, end):
@@ -194,7 +201,11 @@ class Finder:
         """Yield the places of spellings that begin a word, with the forms that they may mean."""
         for number, start, _ in self._automaton.find_matches_as_indexes(text, overlapping=True):
             if start and (
-                (_continues(text[start - 1], text[start]) and not _behind_clitic(text, start))
+                (
+                    text[start - 1] != " "
+                    and _continues(text[start - 1], text[start])
+                    and not _behind_clitic(text, start)
+                )
                 or (
                     start > 1
                     and text[start].isdigit()

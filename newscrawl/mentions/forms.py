@@ -82,8 +82,8 @@ _DIGIT_AND_LETTER = re.compile(r"\b(\d)(?=[A-Z]\b)")
 # "S.E.T.", "J. K. Brauer": also without points, or without blanks, and the other way round.
 _INITIALS = re.compile(r"\b[A-Z]\.(?: ?[A-Z]\.)+(?= |$)")
 _CAPITALS = re.compile(r"[A-Z]{2,4}(?= [A-ZÄÖÜ][a-zäöüß]{2})")
-# "IBM", "AT&T": also "I.B.M.", "A.T.&T.", which two letters are not.
-_ACRONYM = re.compile("[A-Z](?:&?[A-Z]){2,4}")
+# "IBM", "AT&T": also "I.B.M.", "A.T.&T.".
+_ACRONYM = re.compile("[A-Z](?:&?[A-Z]){1,4}")
 _CAPITAL = re.compile("[A-Z]")
 # Words that registers shorten and newspapers write out, or the other way round.
 _SHORTENED = [

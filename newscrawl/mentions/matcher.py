@@ -356,7 +356,7 @@ class Matcher:
 def _is_written_small(text: str, name: str) -> bool:
     """Return whether the article has the name in small letters, as a word."""
     low = name.lower()
-    if name != name.capitalize() or name == low:
+    if name != name.capitalize() or name == low or f" {low}" not in text:
         return False
     return any(f" {low}{mark}" in text for mark in (" ", ", ", ". ", ".\n"))
 

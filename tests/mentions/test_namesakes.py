@@ -371,6 +371,7 @@ def test_of_two_companies_with_one_name_the_one_at_home_is_meant(companies):
         ("Snapchat, X and Reddit sue the state.", "en", "Reddit"),
         ("I.B.M.'s revenue grew.", "en", "IBM"),
         ("A.T.&T. raised its prices.", "en", "AT&T"),
+        ("G.M. workers strike.", "en", "General Motors"),
         ("A Richternél nőtt a nyereség.", "hu", "Gedeon Richter"),
         ("A Siemensszel szerződtek.", "hu", "Siemens"),
         ("Podravkini radnici traže povišicu.", "hr", "Podravka"),
