@@ -229,6 +229,18 @@ def test_biography_set_apart_at_the_end_is_no_text(end: str) -> None:
     assert BIOGRAPHY in extract(html.format(prose + f"<p>{BIOGRAPHY}</p>")).text
 
 
+def test_what_begins_with_the_first_name_of_the_author_below_the_name_is_no_text() -> None:
+    """A template of blogs, 2026-11-29: the profession is nowhere in the biography."""
+    prose = "".join(map(PROSE.format, ("Westhaven", "Easthaven", "Northaven", "Southaven")))
+    about = "Mia loves quiet harbours, lives on a narrowboat and sails with two dogs all summer."
+    page = (
+        "<meta name='author' content='Mia Berg'><article><h1>Harbour</h1>{}</article>"
+        f"<div class='saboxplugin-wrap'><div><a href='/mia'>{{}}</a></div><p>{about}</p></div>"
+    )
+    assert about not in extract(page.format(prose, "Mia Berg")).text
+    assert about in extract(page.format(f"{prose}<p>{about}</p>", "Quay")).text
+
+
 @pytest.mark.parametrize(
     "text",
     [

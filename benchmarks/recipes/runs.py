@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _SCORE_FOLDS = 5  # ours: parts of the sites, each scored by a model of the others
 _THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
-_OF_KINDS = (0.5, 0.65, 0.75, 0.85, 0.95)  # probabilities of not being an article
+_OF_KINDS = (0.5, 0.65, 0.75, 0.8, 0.85, 0.95)  # probabilities of not being an article
 _MEASURES = (
     Column("word.f1", "word F1", ".4f"),
     Column("word.precision", "precision", ".4f"),

@@ -237,7 +237,7 @@ SHORT_PARAGRAPH: Final = 8  # ours: words
 MAX_FIRST_PERSON: Final = 4.0  # ours: percent of the words
 # The probability of not being an article from which a page is none, fitted by the same command: an
 # article that is lost costs more than a page that is stored for nothing.
-UNLIKELY_ARTICLE: Final = 0.75
+UNLIKELY_ARTICLE: Final = 0.8
 # The same of a page that is like a section's front: those of papers aren't among the labelled ones.
 UNLIKELY_FRONT: Final = 0.03
 

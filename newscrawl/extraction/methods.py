@@ -65,6 +65,8 @@ MAX_OFFERS: Final = 14
 # may be a biography without a name that the page states.
 LONGEST_BIOGRAPHY: Final = 500
 LAST_BLOCKS: Final = 2
+# Ours: blocks above a biography that begins with the author's first name of which one is the name.
+BELOW_NAME: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,10 +383,12 @@ def rule_of_no_text(raw: str, words: int, has_sign: bool = True) -> NoText | Non
 
 def _biographies(page: ParsedPage, places: list[int]) -> list[int]:
     """Return which of these blocks tell of the author: with a name that the page states, below
-    the first one, or set apart at the end. So does the name alone above such a block."""
+    the first one, or set apart at the end, or with the first name below the name in the second
+    half. So does the name alone above such a block."""
     blocks = page.candidates.page
     # A name of one word is often a company's.
     authors = [name for name in page.metadata.authors if " " in name or not name.isascii()]
+    first_names = {name.split()[0] for name in authors if " " in name}
     openings = {"&", *(name.lower()[:1] for name in authors)}
     biographies = []
     for number, place in enumerate(places[1:], 1):
@@ -393,7 +397,16 @@ def _biographies(page: ParsedPage, places: list[int]) -> list[int]:
         may_open = is_last or (authors and raw.lstrip(_UNSEEN)[:1].lower()[:1] in openings)
         if not may_open or len(text := clean(raw)) > LONGEST_BIOGRAPHY:
             continue
-        if (authors and is_biography(text, authors)) or (is_last and is_biography(text, ())):
+        is_below_name = (
+            2 * number >= len(places)
+            and text.partition(" ")[0].rstrip(",") in first_names
+            and any(clean(name) in authors for name in blocks.raw[place - BELOW_NAME : place])
+        )
+        if (
+            is_below_name
+            or (authors and is_biography(text, authors))
+            or (is_last and is_biography(text, ()))
+        ):
             before = places[number - 1]
             biographies += [before, place] if clean(blocks.raw[before]) in authors else [place]
     return biographies
