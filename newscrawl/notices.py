@@ -203,7 +203,7 @@ BEFORE_ROLE: Final = 9
 # What a paragraph has, and the share of the words of each of its sentences, stop words apart, that
 # may be others. Fitted on paragraphs of the development corpus.
 _CLASSES: Final = (
-    (frozenset({"ask", "us", "what", "platform"}), 0.7),
+    (frozenset({"ask", "us", "what", "platform"}), 0.5),
     (frozenset({"ask", "us", "what"}), 0.4),
     (frozenset({"ask", "us", "platform"}), 0.4),
     (frozenset({"ask", "us"}), 0.0),
@@ -217,8 +217,8 @@ _CLASSES: Final = (
     (frozenset({"piece", "origin"}), 0.75),
     (frozenset({"credit"}), 0.9),
 )
-# A question before a request: "What do you think? Share your thoughts in the comments."
-_QUESTION: Final = re.compile(r"[^.!?؟？\n]{3,90}[?؟？]\s*")
+# A question of few words before a request: "Got a tip? Message us." A longer one is of the text.
+_QUESTION: Final = re.compile(r"(?:[^\s.!?؟？]{1,40} ){0,6}[^\s.!?؟？]{2,40} ?[?؟？]\s*")
 # Ours: characters of a request behind a question.
 SHORTEST_REQUEST: Final = 15
 # Without one of these a paragraph is of no class.

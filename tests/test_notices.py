@@ -115,7 +115,7 @@ from newscrawl.notices import is_biography, is_notice, is_offer, tells_of_itself
         "Понравилась статья? Поделитесь!",
         "Weitere Artikel zum Thema: Kran fällt ins Hafenbecken",
         "Lees ook over dit onderwerp: kraan valt in de haven",
-        "Should the pier be rebuilt? Share your thoughts in the comments below.",
+        "Anything to add? Share your thoughts in the comments below.",
         "Haben Sie den Sturm gefilmt? Schicken Sie uns Ihr Video per WhatsApp.",
         "¿Vio el temporal desde el puerto? Escríbanos por WhatsApp.",
         "Join the Millport harbour watchers and our reporters on our Facebook page every evening.",
