@@ -4,7 +4,7 @@ New articles are added all at once: a statement for each table, not one for each
 are SQLAlchemy's Core: objects of the ORM would take as much time as the database itself.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import itemgetter
@@ -485,7 +485,19 @@ _TEXTS = Statement(select(Article.id, Article.title, Article.text).where(one_of(
 def without_wrong_claims(connection: Connection, records: Sequence[Record]) -> list[Record]:
     """Return the records, without declared addresses at which another article is stored, or is in a
     record before it."""
-    stored = _others_at_claims(connection, [record for record in records if record.is_declared])
+    declared = [record for record in records if record.is_declared]
+    numbers = numbers_at(connection, (url for record in declared for url in record.urls))
+    # The articles at the declared addresses, unless the pages' own addresses are those of the same.
+    claimed = {
+        record.urls[0]: numbers[record.urls[0]]
+        for record in declared
+        if record.urls[0] in numbers
+        and numbers[record.urls[0]] not in map(numbers.get, record.urls[1:])
+    }
+    ids = {"ids": sorted(set(claimed.values()))}
+    texts = _TEXTS.rows(connection, ids) if claimed else ()
+    wordings = {number: Wording.of(title, text) for number, title, text in texts}
+    stored = {url: wordings[number] for url, number in claimed.items()}
     earlier: dict[str, Record] = {}
     checked_records = []
     for record in records:
@@ -508,20 +520,3 @@ def without_wrong_claims(connection: Connection, records: Sequence[Record]) -> l
             earlier.setdefault(url, checked)
         checked_records.append(checked)
     return checked_records
-
-
-def _others_at_claims(connection: Connection, records: Iterable[Record]) -> Mapping[str, Wording]:
-    """Return the wording of the articles at the declared addresses, unless the pages' own addresses
-    are those of the same article."""
-    numbers = numbers_at(connection, (url for record in records for url in record.urls))
-    stored = {
-        record.urls[0]: numbers[record.urls[0]]
-        for record in records
-        if record.urls[0] in numbers
-        and numbers[record.urls[0]] not in map(numbers.get, record.urls[1:])
-    }
-    if not stored:
-        return {}
-    rows = _TEXTS.rows(connection, {"ids": sorted(set(stored.values()))})
-    wordings = {number: Wording.of(title, text) for number, title, text in rows}
-    return {url: wordings[number] for url, number in stored.items()}

@@ -302,7 +302,15 @@ class IngestionWriter:
 
         def work(session: Session) -> tuple[dict[str, int], list[tuple[str, SaveResult]]]:
             needed = {record.source for record in records} - self._runs.keys()
-            begun_runs = self._begin_runs(session, [first[slug] for slug in sorted(needed)])
+            numbers = register_sources(session, [first[slug] for slug in sorted(needed)])
+            now = datetime.now(UTC)
+            begun = {
+                slug: models.Run(source_id=number, started_at=now, versions=self._versions)
+                for slug, number in sorted(numbers.items())
+            }
+            session.add_all(begun.values())
+            session.flush()
+            begun_runs = {slug: run.id for slug, run in begun.items()}
             connection = session.connection()
             runs = self._runs | begun_runs
             rollups = RollupUpdate(connection)
@@ -345,17 +353,6 @@ class IngestionWriter:
         if rows:
             self._database.write(lambda session: session.execute(update(models.Run), rows))
             self._runs = {}
-
-    def _begin_runs(self, session: Session, origins: Sequence[Origin]) -> dict[str, int]:
-        """Return the ids of new runs by source; a new source is registered."""
-        now, numbers = datetime.now(UTC), register_sources(session, origins)
-        runs = {
-            slug: models.Run(source_id=numbers[slug], started_at=now, versions=self._versions)
-            for slug in (origin.slug for origin in origins)
-        }
-        session.add_all(runs.values())
-        session.flush()
-        return {slug: run.id for slug, run in runs.items()}
 
 
 def records_of(documents: Iterable[Document]) -> Iterator[Record]:

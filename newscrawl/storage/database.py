@@ -517,6 +517,22 @@ def copy_database(
             raise StorageError("a saved query is being counted: newscrawl queries recount ends it")
         rows_of = session.connection()
 
+        def copy(table: Table, target: Connection) -> None:
+            ordered = select(table).order_by(*table.primary_key.columns)
+            # Otherwise None would become the JSON value null, which no "IS NULL" finds.
+            json = [c.key for c in table.c if isinstance(c.type, JSON) and c.nullable]
+            nulls = {name: bindparam(f"new_{name}", type_=JSON(none_as_null=True)) for name in json}
+            added = insert(table).values(nulls) if nulls else insert(table)
+            with rows_of.execute(ordered.execution_options(yield_per=_AT_ONCE)) as result:
+                for rows in result.mappings().partitions(_AT_ONCE):
+                    names = {c: f"new_{c.key}" if c.key in nulls else c.key for c in table.c}
+                    target.execute(added, [{names[c]: row[c] for c in names} for row in rows])
+            if target.dialect.name == "postgresql" and "id" in table.c:
+                sequence = func.pg_get_serial_sequence(table.name, "id")
+                last = select(func.max(table.c.id)).scalar_subquery()
+                # Without rows, the sequence stays at its beginning.
+                target.execute(select(func.setval(sequence, last)).where(last.is_not(None)))
+
         def work(connection: Connection) -> int:
             for table in tables:
                 if connection.execute(select(table).limit(1)).first() is not None:
@@ -524,27 +540,7 @@ def copy_database(
                         f"the database {target.name} is not empty ({table.name}): name a new one"
                     )
             for table in tables:
-                _copy(table, rows_of, connection)
+                copy(table, connection)
             return rebuild(connection, progress=report)
 
         return target.transact(work)
-
-
-def _copy(table: Table, source: Connection, target: Connection) -> None:
-    ordered = select(table).order_by(*table.primary_key.columns)
-    # Otherwise None would become the JSON value null, which no "IS NULL" finds.
-    json = [column.key for column in table.c if isinstance(column.type, JSON) and column.nullable]
-    nulls = {name: bindparam(f"new_{name}", type_=JSON(none_as_null=True)) for name in json}
-    added = insert(table).values(nulls) if nulls else insert(table)
-    with source.execute(ordered.execution_options(yield_per=_AT_ONCE)) as result:
-        for rows in result.mappings().partitions(_AT_ONCE):
-            values = [
-                {f"new_{c.key}" if c.key in nulls else c.key: row[c] for c in table.c}
-                for row in rows
-            ]
-            target.execute(added, values)
-    if target.dialect.name == "postgresql" and "id" in table.c:
-        sequence = func.pg_get_serial_sequence(table.name, "id")
-        last = select(func.max(table.c.id)).scalar_subquery()
-        # Without rows, the sequence stays at its beginning.
-        target.execute(select(func.setval(sequence, last)).where(last.is_not(None)))

@@ -200,7 +200,7 @@ def _grammar() -> pp.ParserElement:
     value = pp.Regex(_VALUE)
     query = pp.Forward()
     group = pp.Suppress("(") - query - pp.Suppress(")")
-    simple = phrase.set_parse_action(_read_phrase) | group | word.set_parse_action(_read_word)
+    simple = phrase.set_parse_action(_read_term) | group | word.set_parse_action(_read_term)
     operand = (
         (field - simple).set_parse_action(_read_field)
         | (filtering - value).set_parse_action(_read_filter)
@@ -259,24 +259,16 @@ def _after_blanks(text: str, place: int) -> int:
     return place + len(text[place:]) - len(text[place:].lstrip())
 
 
-def _read_phrase(text: str, place: int, tokens: Any) -> _Part:
-    quoted = tokens[0]
-    return _part(_term(quoted, prefix=quoted.endswith("*")), text, place)
-
-
-def _read_word(text: str, place: int, tokens: Any) -> _Part:
-    word = tokens[0]
-    if prefixed := _PREFIXED.match(word):
+def _read_term(text: str, place: int, tokens: Any) -> _Part:
+    """Read a word or a phrase."""
+    term = tokens[0]
+    if prefixed := _PREFIXED.match(term):
         names = ", ".join(f"{name}:" for name in (*FIELDS, *FILTERS))
-        fault = f'unknown field {prefixed[0]} (write {names} or "{word}" in quotation marks)'
+        fault = f'unknown field {prefixed[0]} (write {names} or "{term}" in quotation marks)'
         raise QuerySyntaxError(fault, text, _after_blanks(text, place))
-    return _part(_term(word, prefix=word.endswith("*")), text, place)
-
-
-def _term(text: str, *, prefix: bool) -> Term | None:
-    words = tuple(folded_words(text))
-    prefix = prefix or bool(words and _KOREAN.fullmatch(words[-1]))
-    return Term(words, prefix, written=text) if words else None
+    words = tuple(folded_words(term))
+    prefix = term.endswith("*") or bool(words and _KOREAN.fullmatch(words[-1]))
+    return _part(Term(words, prefix, written=term) if words else None, text, place)
 
 
 def _read_field(text: str, place: int, tokens: Any) -> _Part:

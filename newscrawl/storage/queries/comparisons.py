@@ -430,7 +430,15 @@ def co_mentions(
     saved = {*session.scalars(select(SavedQuery.company_id))} if many else set()
     in_pairs = many and _has_pairs(days, saved, scope)
     if in_pairs:
-        pair_queries = [*_pairs_beside(one, scope)]
+        pair, pair_queries = CompanyPair, []
+        for is_on_this_side, other_id, key in (
+            (Company.id > one, pair.other_id, pair.company_id),
+            (Company.id < one, pair.company_id, pair.other_id),
+        ):
+            in_pairs_of = select(func.count()).where(key == one, other_id == Company.id)
+            in_pairs_of = in_pairs_of.where(*minutes_within(pair, scope)).correlate(Company)
+            number = in_pairs_of.scalar_subquery()
+            pair_queries.append(select(Company.id, number).where(is_on_this_side))
         for rows in _unpaired_beside(one, saved, scope):
             beside_column = rows.subquery().c.other
             pair_queries.append(select(beside_column, func.count()).group_by(beside_column))
@@ -509,23 +517,6 @@ def _stories_of_both(company: int, beside: int, saved: set[int], scope: Scope) -
         for rows in _unpaired_beside(company, saved, scope)
     )
     return union_all(paired.where(*minutes_within(pair, scope)), *unpaired).subquery()
-
-
-def _pairs_beside(company: int, scope: Scope) -> Iterator[Select[int, int]]:
-    """Yield queries of the companies with higher and lower numbers, with the articles in which they
-    are a pair with this one."""
-    pair = CompanyPair
-    for is_on_this_side, other_id, key in (
-        (Company.id > company, pair.other_id, pair.company_id),
-        (Company.id < company, pair.company_id, pair.other_id),
-    ):
-        number = (
-            select(func.count())
-            .where(key == company, other_id == Company.id, *minutes_within(pair, scope))
-            .correlate(Company)
-            .scalar_subquery()
-        )
-        yield select(Company.id, number).where(is_on_this_side)
 
 
 def _unpaired_beside(company: int, saved: set[int], scope: Scope) -> Iterator[Select[int, int]]:

@@ -166,48 +166,6 @@ def _as_written(spelling: str) -> str:
     return pattern + (r"(?!\w)" if not writes_no_blanks(words[-1]) else "")
 
 
-def find_doubtful_words(
-    session: Session, spellings: Spellings, scope: Scope, eligible: Select[int]
-) -> DoubtfulWords:
-    """Return the articles, among the `eligible` ones of the scope, that contain a spelling as a
-    name is written and mention none of the companies there; articles with a correction by a person
-    are left out. The newest ones are searched, up to the limits above."""
-    names = {company for company, _ in spellings.known.values()}
-    companies = session.scalars(select(Company.id).where(Company.name.in_(names))).all()
-    since, few = _first_day(session, companies, scope)
-    begins = None if since is None else first_minute(since)
-    keys = find_other_articles(
-        session, spellings.query, scope, MAX_TEXTS + 1, companies, begins, few=few
-    )
-    if len(keys) > MAX_TEXTS:
-        keys = keys[:MAX_TEXTS]
-        minute = select(CountedArticle.minute).where(CountedArticle.article_id == keys[-1])
-        since = day_of_minute(session.scalars(minute).one())
-    within = eligible.where(one_of(CountedArticle.article_id, "numbers"))
-    keys_left = {*session.scalars(within, {"numbers": list(keys)})}
-    keys_left -= {
-        *session.scalars(
-            select(Correction.article_id).where(
-                Correction.company.in_(names),
-                Correction.kind == "wrong",
-                Correction.undone_at.is_(None),
-            )
-        )
-    }
-    unread = [key for key in keys if key in keys_left]
-    articles: list[int] = []
-    times: Counter[str] = Counter()
-    for start in range(0, len(unread), _AT_ONCE):
-        some = unread[start : start + _AT_ONCE]
-        doubtful = doubtful_in(session, spellings, some)
-        articles += [key for key in some if doubtful[key]]
-        times.update(
-            spellings.spelling_of(word.surface) for words in doubtful.values() for word in words
-        )
-    in_order = sorted(times, key=lambda spelling: (-times[spelling], spelling))
-    return DoubtfulWords(tuple(articles), tuple(in_order), since)
-
-
 def _first_day(
     session: Session, companies: Sequence[int], scope: Scope
 ) -> tuple[date | None, bool]:
@@ -579,15 +537,52 @@ def _within(
 
 
 def doubtful_words_of(session: Session, target: ProofTarget) -> DoubtfulWords:
-    """Return the doubtful words of the company. Articles of which only the headline is known are
-    left out for that reason, whatever it says."""
-    spellings = spellings_of(target)
+    """Return the articles of the scope that contain a spelling of the company as a name is written
+    and mention none of its companies there; the newest ones are searched, up to the limits above.
+
+    Articles with a correction by a person are left out, and those of which only the headline is
+    known, which are left out for that reason, whatever it says.
+    """
+    spellings, scope = spellings_of(target), target.scope
     if spellings is None:
         return DoubtfulWords()
-    rollup = rollup_table(session, target.scope, by="hour", company=None)
-    articles = rollup.select(rollup.table.article_id).where(rollup.table.limited == 0)
-    eligible = articles.where(*groups_left_in(rollup.table, target))
-    return find_doubtful_words(session, spellings, target.scope, eligible)
+    names = {company for company, _ in spellings.known.values()}
+    companies = session.scalars(select(Company.id).where(Company.name.in_(names))).all()
+    since, few = _first_day(session, companies, scope)
+    begins = None if since is None else first_minute(since)
+    keys = find_other_articles(
+        session, spellings.query, scope, MAX_TEXTS + 1, companies, begins, few=few
+    )
+    if len(keys) > MAX_TEXTS:
+        keys = keys[:MAX_TEXTS]
+        minute = select(CountedArticle.minute).where(CountedArticle.article_id == keys[-1])
+        since = day_of_minute(session.scalars(minute).one())
+    rollup = rollup_table(session, scope, by="hour", company=None)
+    eligible = rollup.select(rollup.table.article_id).where(rollup.table.limited == 0)
+    eligible = eligible.where(*groups_left_in(rollup.table, target))
+    within = eligible.where(one_of(CountedArticle.article_id, "numbers"))
+    keys_left = {*session.scalars(within, {"numbers": list(keys)})}
+    keys_left -= {
+        *session.scalars(
+            select(Correction.article_id).where(
+                Correction.company.in_(names),
+                Correction.kind == "wrong",
+                Correction.undone_at.is_(None),
+            )
+        )
+    }
+    unread = [key for key in keys if key in keys_left]
+    articles: list[int] = []
+    times: Counter[str] = Counter()
+    for start in range(0, len(unread), _AT_ONCE):
+        some = unread[start : start + _AT_ONCE]
+        doubtful = doubtful_in(session, spellings, some)
+        articles += [key for key in some if doubtful[key]]
+        times.update(
+            spellings.spelling_of(word.surface) for words in doubtful.values() for word in words
+        )
+    in_order = sorted(times, key=lambda spelling: (-times[spelling], spelling))
+    return DoubtfulWords(tuple(articles), tuple(in_order), since)
 
 
 def _boilerplate_rows(session: Session, target: ProofTarget) -> Any:

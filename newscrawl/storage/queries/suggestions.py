@@ -19,16 +19,6 @@ from newscrawl.storage.search_language import Or, Term
 from newscrawl.storage.words import folded_words
 from newscrawl.text import sentence_around
 
-__all__ = [
-    "NamedSentence",
-    "SuggestedName",
-    "WordInArchive",
-    "articles_naming",
-    "named_sentences",
-    "suggested_names",
-    "word_in_archive",
-]
-
 # Rows of the list that are compared with the registry at a time.
 _AT_ONCE = 500
 # Ours: articles in which a new entry is searched, which takes some ten seconds.
