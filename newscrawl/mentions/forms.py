@@ -336,7 +336,9 @@ def _without_inner_capitals(word: str) -> str:
 def stem_forms(form: str) -> tuple[str, ...]:
     """Return the stem of a form whose last letter is a case ending, if its script shows that."""
     kind = script(form[-1])
-    if form[-1] not in _STEM_VOWELS.get(kind, "") or len(form) < _SHORTEST_DECLINED + 1:
+    if form[-1] not in _STEM_VOWELS.get(kind, "") or len(form) < _SHORTEST_DECLINED + (
+        form not in _DECLINED_ABROAD
+    ):
         return ()
     return () if kind == "latin" and " " in form else (form[:-1] + "*",)
 
@@ -390,7 +392,7 @@ def _accepts_latin_ending(form: Form, low: str, language: str | None) -> bool:
         return allowed and form.text[-1].lower() not in "sxz"
     # "Akcie ČEZu": small letters behind an abbreviation are an ending.
     shortest = _SHORTEST_DECLINED - (language in _SLAVIC and form.text.isupper())
-    if len(form.text) < shortest:
+    if len(form.text) + form.stem < shortest:
         return False
     if low in _POSSESSIVES.get(language or "", ()) and form.stem >= low.startswith("i"):
         # "Googlov", "Appleov", "Teslin"; "Siemensin" is of no name.
@@ -405,7 +407,7 @@ def _accepts_latin_ending(form: Form, low: str, language: str | None) -> bool:
     if language in _SLAVIC:
         follows = True
     elif language == "hu" and form.stem:
-        follows = low.startswith(("á", "ó"))
+        follows = low.startswith(("á", "ó")) or form.text.endswith("é")
     else:
         follows = form.stem or not low.startswith(("á", "ó"))
     if low == "n" and not form.stem and language in _VOWEL_BEFORE_N:

@@ -378,6 +378,8 @@ def test_of_two_companies_with_one_name_the_one_at_home_is_meant(companies):
         ("Stiže novi Appleov telefon.", "hr", "Apple"),
         ("Applu hrozí pokuta.", "cs", "Apple"),
         ("Sammon osinko kasvaa.", "fi", "Sampo"),
+        ("W Ikei drożeje.", "pl", "Ikea"),
+        ("A Porschénél leépítenek.", "hu", "Porsche"),
         ("W Biedronce podwyżki płac.", "pl", "Biedronka"),
         ("Apples salg falder.", "da", "Apple"),
         ("Theo Tesla, giá xe sẽ giảm.", "vi", "Tesla"),
