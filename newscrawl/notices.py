@@ -26,7 +26,7 @@ ANY: Final = "any"
 # Ours: different words about pages that a notice has at least beside one that addresses the reader.
 MIN_SELF_WORDS: Final = 3
 # Ours: letters of words that are whole: with "you", "sie", "us", "app" other words begin.
-_WHOLE_WORDS: Final = {"reader": 4, "platform": 4, "us": 2, "what": 3, "fill": 2, "pay": 3}
+_WHOLE_WORDS: Final = {"reader": 4, "platform": 4, "us": 3, "what": 3, "fill": 2, "pay": 3}
 # Ours: characters around the name of an article's rest in which the price of it stands; a letter by
 # mail that is offered there is none.
 NEAR: Final = 120
@@ -228,6 +228,9 @@ _IN_CLASSES: Final = frozenset().union(*(required for required, _ in _CLASSES))
 _BESIDE: Final = frozenset({"fill", "page", "state", "reader", "rest", "pay", "role"})
 _TELLS: Final = frozenset({"ask", "consent"})
 _IN_PARAGRAPHS: Final = _IN_CLASSES | _BESIDE | {_NEWS}
+_ADDRESSES: Final = frozenset({"us", "reader", "embed", "rest", "pay"})
+# Ours: blanks around the words of the shortest statement: "Spotify changes its terms".
+WORDS_OF_STATEMENT: Final = 4
 _BLANKS: Final = re.compile(f"[{re.escape(_MARKS)}.!?:;。！？।؟\n{LINK_START}{LINK_END}]")
 # Languages in which a request may end with its verb.
 _ASKS_LAST: Final = frozenset({"de", "nl", "tr", "hi", "bn", "fa", "hu"})
@@ -358,6 +361,8 @@ def _is_of_class(language: str, sentences: Sequence[str]) -> bool:
         hits = _hits(finder, meanings, sentence)
         tells = tells or any(hit.kind == _NEWS for hit in hits)
         kinds_here, share = _kinds_and_others(language, sentence, hits)
+        if not kinds and _begins_with_platform(sentence, hits):
+            return False
         if kinds_here:
             foreign = max(foreign, share)
         elif "rights" not in kinds or len(sentence) > LONGEST_OWNER:
@@ -366,6 +371,17 @@ def _is_of_class(language: str, sentences: Sequence[str]) -> bool:
     return any(
         required <= kinds and foreign <= limit and not (tells and required & _TELLS)
         for required, limit in _CLASSES
+    )
+
+
+def _begins_with_platform(sentence: str, hits: Sequence[_Hit]) -> bool:
+    """Return whether a platform is the subject of a sentence that addresses nobody: "Twitter will
+    allow users to follow topics"."""
+    return (
+        sentence.count(" ") >= WORDS_OF_STATEMENT
+        and not any(hit.kind in _ADDRESSES for hit in hits)
+        and any(hit.kind == "platform" and hit.start == 0 for hit in hits)
+        and not any(hit.kind == "ask" and hit.start <= sentence.index(" ", 1) for hit in hits)
     )
 
 

@@ -307,12 +307,16 @@ def test_short_article_about_a_page_is_one(text: str) -> None:
 @pytest.mark.parametrize(
     "paragraph",
     [
+        "Spotify uusi tietosuojakäytäntönsä.",
+        "Twitter will allow users to follow topics.",
+        "Facebook wijzigt zijn privacybeleid.",
+        "They like Apple.",
         "Ten offices contributed to this report on the harbour, which the council will discuss.",
         "Additional reporting rules will cost the banks of Lund two million a year.",
         "Con información de EFE, el banco de Lund anunció que cerrará sus oficinas en Tarnow.",
     ],
 )
-def test_a_sentence_that_goes_on_behind_who_helped_is_text(paragraph: str) -> None:
+def test_statement_about_a_platform_or_who_helped_is_text(paragraph: str) -> None:
     assert not is_notice(paragraph)
 
 
