@@ -67,6 +67,9 @@ _NEWS: Final = "news"
 MAX_OTHERS: Final = 0.25
 MAX_OTHERS_TO_READER: Final = 0.34
 MEAN_OTHERS: Final = 0.72
+# Ours: letters of a text that is all of a page, too short for an article, and that share there.
+MAX_LETTERS: Final = 90
+OTHERS_OF_SHORT: Final = 0.5
 _CRY: Final = re.compile(r"^ [¡]?[^\W\d_]{2,8} $")
 # "404", "Error 404", "HTTP-Fehler 503": the number of an answer, which says what became of a page.
 _ANSWER: Final = re.compile(
@@ -143,7 +146,10 @@ def tells_of_itself(text: str) -> bool:
         others = [
             _kinds_and_others(language, *pair)[1] for pair in zip(sentences, hits_of, strict=True)
         ]
-        if max(others, default=0) <= (MAX_OTHERS_TO_READER if hits["reader"] else MAX_OTHERS):
+        limit = MAX_OTHERS_TO_READER if hits["reader"] else MAX_OTHERS
+        if len(text) <= MAX_LETTERS and hits["reader"]:
+            limit = OTHERS_OF_SHORT
+        if max(others, default=0) <= limit:
             return True
         if hits["reader"] and len(hits["page"]) + len(hits["state"]) >= MIN_SELF_WORDS:
             words = set().union(*hits.values())
@@ -198,6 +204,8 @@ MIN_LABELS: Final = 2
 MOST_SENTENCES: Final = 3
 # Ours: characters of the owner's name behind a notice of rights.
 LONGEST_OWNER: Final = 12
+# Ours: words of a sentence that opens with a request.
+MOST_ASKED: Final = 8
 # Ours: words of a biography before which the first word of a profession stands.
 BEFORE_ROLE: Final = 9
 # What a paragraph has, and the share of the words of each of its sentences, stop words apart, that
@@ -208,6 +216,7 @@ _CLASSES: Final = (
     (frozenset({"ask", "us", "platform"}), 0.4),
     (frozenset({"ask", "us"}), 0.0),
     (frozenset({"ask", "what"}), 0.15),
+    (frozenset({"opens", "what"}), 0.34),
     (frozenset({"ask", "what", "platform"}), 0.3),
     (frozenset({"ask", "platform"}), 0.34),
     (frozenset({"consent", "embed"}), 0.3),
@@ -223,10 +232,10 @@ _QUESTION: Final = re.compile(r"(?:[^\s.!?؟？]{1,40} ){0,6}[^\s.!?؟？]{2,40}
 SHORTEST_REQUEST: Final = 15
 # Without one of these a paragraph is of no class.
 _DECISIVE: Final = frozenset({"ask", "consent", "pay", "rights", "origin", "credit"})
-_IN_CLASSES: Final = frozenset().union(*(required for required, _ in _CLASSES))
+_IN_CLASSES: Final = frozenset().union(*(required for required, _ in _CLASSES)) - {"opens"}
 # Words that such paragraphs have beside those.
 _BESIDE: Final = frozenset({"fill", "page", "state", "reader", "rest", "pay", "role"})
-_TELLS: Final = frozenset({"ask", "consent"})
+_TELLS: Final = frozenset({"ask", "opens", "consent"})
 _IN_PARAGRAPHS: Final = _IN_CLASSES | _BESIDE | {_NEWS}
 _ADDRESSES: Final = frozenset({"us", "reader", "embed", "rest", "pay"})
 # Ours: blanks around the words of the shortest statement: "Spotify changes its terms".
@@ -409,6 +418,8 @@ def _kinds_and_others(language: str, sentence: str, hits: Sequence[_Hit]) -> tup
         if kind == "credit":
             is_short = len(tokens) <= MOST_CREDITED
             at_edge = (first == 0 and is_short) or last == len(tokens) - 1
+        if kind == "ask" and first == 0 and len(tokens) <= MOST_ASKED:
+            kinds.add("opens")
         if kind in _IN_CLASSES and (at_edge or kind not in _AT_EDGE or language in _WITHOUT_BLANKS):
             kinds.add(kind)
     if language in _WITHOUT_WORDS:

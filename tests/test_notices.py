@@ -113,6 +113,8 @@ from newscrawl.notices import is_biography, is_notice, is_offer, tells_of_itself
         "打开通知，不错过重要新闻。",
         "Ti è piaciuto l'articolo? Condividilo!",
         "Понравилась статья? Поделитесь!",
+        "Εγγραφείτε στο εβδομαδιαίο newsletter.",
+        "Iratkozzon fel heti hírlevelünkre!",
         "Weitere Artikel zum Thema: Kran fällt ins Hafenbecken",
         "Lees ook over dit onderwerp: kraan valt in de haven",
         "Anything to add? Share your thoughts in the comments below.",
@@ -191,6 +193,9 @@ def test_paragraph_of_a_paper_or_platform(paragraph: str) -> None:
         "Download speeds at Vodafone doubled in rural areas.",
         "Folgen der Panne bei Vodafone: Tausende konnten keine Nachrichten senden.",
         "The story: Boeing falls",
+        "Found video shows the ship sinking off the port.",
+        "Melden Nutzer Fehler, zahlt Google nichts.",
+        "Share sale helps the newspaper group.",
         "Mehr Lohn: die Gewerkschaft fordert sieben Prozent",
     ],
 )
@@ -275,6 +280,8 @@ def test_what_begins_with_the_first_name_of_the_author_below_the_name_is_no_text
         "L'accès à cette ressource est refusé.",
         "Stránku se nepodařilo najít.",
         "Pääsy resurssiin on estetty.",
+        "Musisz się zalogować, aby zobaczyć tę stronę.",
+        "Nous n'avons pas pu trouver la page.",
         "На сайте ведутся технические работы. Зайдите позже.",
     ],
 )
