@@ -418,7 +418,8 @@ def _kinds_and_others(language: str, sentence: str, hits: Sequence[_Hit]) -> tup
         if kind == "credit":
             is_short = len(tokens) <= MOST_CREDITED
             at_edge = (first == 0 and is_short) or last == len(tokens) - 1
-        if kind == "ask" and first == 0 and len(tokens) <= MOST_ASKED:
+        opens = kind == "ask" and first == 0 and len(tokens) <= MOST_ASKED
+        if opens and language not in _WITHOUT_BLANKS:
             kinds.add("opens")
         if kind in _IN_CLASSES and (at_edge or kind not in _AT_EDGE or language in _WITHOUT_BLANKS):
             kinds.add(kind)
