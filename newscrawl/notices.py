@@ -424,7 +424,7 @@ def _kinds_and_others(language: str, sentence: str, hits: Sequence[_Hit]) -> tup
         if kind in _IN_CLASSES and (at_edge or kind not in _AT_EDGE or language in _WITHOUT_BLANKS):
             kinds.add(kind)
     if language in _WITHOUT_WORDS:
-        covered = {place for _, start, end in hits for place in range(start, end)}
+        covered = {at for kind, start, end in hits if kind != _NEWS for at in range(start, end)}
         letters = [place for place, letter in enumerate(sentence) if letter.isalpha()]
         return kinds, sum(place not in covered for place in letters) / max(len(letters), 1)
     stop_words = stop_words_of(language)
