@@ -337,10 +337,12 @@ def is_notice(raw: str) -> bool:
     spoken = f" {_BLANKS.sub(' ', lowered)} "
     finder, meanings = _finder(_IN_CLASSES)
     hits = finder.find_matches_as_indexes(spoken, overlapping=True)
+    pairs = {pair for number in {hit[0] for hit in hits} for pair in meanings[number][1]}
+    kinds_of_all = {kind for _, kind in pairs}
+    if not any(required <= kinds_of_all for required, _ in _CLASSES):
+        return False
     kinds: dict[str, set[str]] = defaultdict(set)
-    for language, kind in {
-        pair for number in {hit[0] for hit in hits} for pair in meanings[number][1]
-    }:
+    for language, kind in pairs:
         kinds[language].add(kind)
     anywhere = kinds.pop(ANY, set())
     signs = {"zh", "ja"} if _KANA.search(spoken) else {"zh"} if _SIGNS.search(spoken) else None

@@ -345,12 +345,14 @@ class _Cards:
             if element <= 0 or self.unlinked[self._blocks.within(element)].sum() > WORDS_OF_CARD:
                 break
             if self.is_card(element):
-                beside = np.flatnonzero(
-                    (elements.parents == elements.parents[element])
-                    & (elements.tags == elements.tags[element])
-                ).tolist()
+                beside = elements.parents == elements.parents[element]
+                beside &= elements.tags == elements.tags[element]
                 name = _class_of(elements.names(element))
-                alike = [each for each in beside if _class_of(elements.names(each)) == name]
+                alike = [
+                    each
+                    for each in beside.nonzero()[0].tolist()
+                    if _class_of(elements.names(each)) == name
+                ]
                 cards = [each for each in alike if self.is_card(each)]
                 if len(cards) >= self.least or self.is_alone(element):
                     return cards
