@@ -428,13 +428,14 @@ def without_teasers(
     for first, end in _within_links(blocks.raw):
         if end - first <= BLOCKS_OF_CARD:
             teased[first:end] = tokens.words[first:end].sum() >= WORDS_IN_LINK
-    teasers = _Teasers(blocks, tokens)
+    teasers, read = _Teasers(blocks, tokens), teased.copy()
     for headline in teasers.headlines.nonzero()[0].tolist():
-        if teased[headline] or not len(places) or not places[0] < headline < places[-1]:
+        if read[headline] or not len(places) or not places[0] < headline < places[-1]:
             continue
         listed = np.zeros(len(mask), dtype=bool)
         for card in teasers.around(headline):
             listed |= blocks.within(card)
+        read |= listed
         if listed.any() and _are_between(blocks, places, listed.nonzero()[0]):
             teased |= listed
     return mask & ~teased if words[teased].sum() <= SHARE_OF_CARDS * words.sum() else mask

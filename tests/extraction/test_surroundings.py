@@ -8,6 +8,7 @@ from newscrawl.extraction.extract import extract, parse_page
 from newscrawl.extraction.features import measure
 from newscrawl.extraction.html import parse
 from newscrawl.extraction.surroundings import (
+    _Teasers,
     enciphered,
     with_standfirst,
     without_asides,
@@ -347,3 +348,13 @@ def test_a_line_that_offers_the_rest_above_much_text_ends_nothing() -> None:
     line = "The rest of this article is for subscribers only."
     page = read_blocks(parse(f"<p>{LEAD}</p><p>{line}</p><p>{BODY}</p>".encode()))
     assert without_gated(page, measure(page).tokens.words, np.ones(3, dtype=bool)).all()
+
+
+def test_a_list_of_teasers_that_are_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+    around = _Teasers.around
+    monkeypatch.setattr(_Teasers, "around", lambda *each: read.append(each[1]) or around(*each))
+    card = f"<div><h3><a href=x>Nine lists compete for the council</a></h3><p>{OTHER}</p></div>"
+    page = read_blocks(parse(f"<p>{LEAD}</p><div>{card * 40}</div><ul><li>{BODY}</ul>".encode()))
+    without_teasers(page, measure(page).tokens, np.ones(len(page), dtype=bool))
+    assert len(read) == 1
