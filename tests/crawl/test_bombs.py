@@ -3,14 +3,13 @@
 import gzip
 import json
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.site.crawling import PROJECT, crawl_command, crawl_environment
+from tests.site.crawling import started_crawl
 from tests.site.faults import Answer, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
@@ -110,20 +109,15 @@ def test_sigterm_ends_a_crawl_that_parses_a_feed(
 ) -> None:
     """Whether the feed has just come or has been read for a while."""
     database = tmp_path / "news.sqlite"
-    command = crawl_command("ft", [feeds(site, "endless.xml", "good.xml")], endless(600))
-    with subprocess.Popen(
-        command, cwd=PROJECT, env=crawl_environment(database), stderr=subprocess.PIPE, text=True
-    ) as run:
-        try:
-            wait_for(lambda: "/endless.xml" in site.paths())
-            wait_for(lambda: children(run.pid))
-            (reader,) = children(run.pid)
-            time.sleep(after)
-            run.send_signal(signal.SIGTERM)
-            _, log = run.communicate(timeout=STOP)
-        finally:
-            run.kill()
-    assert run.returncode == 1  # not all of the work was done
+    listings = feeds(site, "endless.xml", "good.xml")
+    with started_crawl(listings, database=database, settings=endless(600)) as run:
+        wait_for(lambda: "/endless.xml" in site.paths())
+        wait_for(lambda: children(run.pid))
+        (reader,) = children(run.pid)
+        time.sleep(after)
+        run.send_signal(signal.SIGTERM)
+        assert run.wait(STOP) == 1  # not all of the work was done
+    log = database.with_suffix(".log").read_text()
     assert "Traceback" not in log
     assert "Spider closed (shutdown)" in log
     assert not alive(reader)

@@ -7,7 +7,7 @@ from email.utils import format_datetime
 import pytest
 
 from tests.site.crawling import Crawl
-from tests.site.faults import Answer
+from tests.site.faults import Answer, always
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
 
@@ -79,7 +79,7 @@ def feed(site: str, entries: dict[str, str]) -> Answer:
 @pytest.fixture(scope="module")
 def crawl(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Crawl:
     refused = Answer(status=403)
-    with SiteServer(routes={"/robots.txt": lambda _: Answer(status=404)}) as site:
+    with SiteServer(routes={"/robots.txt": always(status=404)}) as site:
         for path, title in TITLES.items():
             answer = Answer(body=page(title, shown(path)))
             site.routes[path] = lambda _, answer=answer: answer

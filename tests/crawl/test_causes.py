@@ -1,6 +1,5 @@
 """Why a source can't be read: the cause, in the same words for everybody who is told of it."""
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from newscrawl.storage.status import Health, SourceStatus, list_incidents, watch
 from tests.conftest import Newscrawl
 from tests.receivers import free_port
 from tests.site.crawling import IMPATIENT
-from tests.site.faults import Answer, listing, story
+from tests.site.faults import always, listing, story
 from tests.site.forking import Forks
 from tests.site.resolver import GONE
 from tests.site.server import SiteServer
@@ -24,14 +23,10 @@ from tests.site.server import SiteServer
 RESOLVER = {"TWISTED_DNS_RESOLVER": "tests.site.resolver.TestResolver"}
 
 
-def answer(status: int, body: bytes = b"", kind: str = "text/html") -> object:
-    return lambda _visit: Answer(status=status, body=body, kind=kind)
-
-
 def a_site() -> SiteServer:
     """A site with a story, which its feed lists."""
-    site = SiteServer(routes={"/story": answer(200, story("News", "Siemens"))})
-    site.routes["/feed.xml"] = answer(200, listing(site.url, ("/story",)), "application/xml")
+    site = SiteServer(routes={"/story": always(story("News", "Siemens"))})
+    site.routes["/feed.xml"] = always(listing(site.url, ("/story",)), kind="application/xml")
     return site
 
 
@@ -46,16 +41,15 @@ def test_server_error_after_a_good_crawl_is_the_state_of_the_source(
 ) -> None:
     file = tmp_path / "news.sqlite"
     with a_site() as site:
-        feeds = f"feeds={site.url}/feed.xml"
-        assert forks.crawl("ft", feeds, database=file).code == 0
+        assert forks.crawl("ft", site.feeds, database=file).code == 0
         assert status_of(file).health is Health.HEALTHY
         good = dict(site.routes)
-        site.routes |= dict.fromkeys(("/robots.txt", "/feed.xml", "/story"), answer(500))
-        failed = forks.crawl("ft", feeds, database=file, settings=IMPATIENT)
+        site.routes |= dict.fromkeys(("/robots.txt", "/feed.xml", "/story"), always(status=500))
+        failed = forks.crawl("ft", site.feeds, database=file, settings=IMPATIENT)
         now = status_of(file)
         site.routes.clear()
         site.routes |= good
-        assert forks.crawl("ft", feeds, database=file).code == 0
+        assert forks.crawl("ft", site.feeds, database=file).code == 0
     assert failed.code == 1
     assert failed.summary.endswith("state failed (HTTP 500 from feed.xml)")
     assert (now.health, now.reason) == (Health.FAILING, "HTTP 500 from feed.xml")
@@ -104,7 +98,7 @@ def test_server_that_is_down_is_named(forks: Forks, tmp_path: Path) -> None:
 def test_feeds_that_the_site_refuses_are_its_refusal(forks: Forks, tmp_path: Path) -> None:
     file = tmp_path / "news.sqlite"
     with a_site() as site:
-        site.routes |= dict.fromkeys(("/feed.xml", "/news.xml"), answer(403))
+        site.routes |= dict.fromkeys(("/feed.xml", "/news.xml"), always(status=403))
         feeds = f"feeds={site.url}/feed.xml,{site.url}/news.xml"
         assert forks.crawl("ft", feeds, database=file, settings=IMPATIENT).code == 1
     found = status_of(file)
@@ -118,7 +112,7 @@ def test_feeds_that_the_site_refuses_are_its_refusal(forks: Forks, tmp_path: Pat
 def test_lost_feed_is_reported_with_its_own_cause(forks: Forks, tmp_path: Path) -> None:
     file = tmp_path / "news.sqlite"
     with a_site() as site:
-        site.routes |= {"/a/rss": answer(404), "/b/rss": answer(410)}
+        site.routes |= {"/a/rss": always(status=404), "/b/rss": always(status=410)}
         feeds = f"feeds={site.url}/b/rss,{site.url}/a/rss,{site.url}/feed.xml"
         lost = f"{site.url}/a/rss"
         for _ in range(MIN_FAILURES):
@@ -129,23 +123,6 @@ def test_lost_feed_is_reported_with_its_own_cause(forks: Forks, tmp_path: Path) 
         (incident,) = list_incidents(database)
     times = f"{lost} failed {MIN_FAILURES} times in a row, never read before"
     assert incident.note == f"HTTP 404 from rss; {times}"
-
-
-@pytest.mark.thorough
-def test_status_and_dashboard_begin_with_the_cause(
-    newscrawl: Newscrawl, own_database: Path
-) -> None:
-    with open_database(f"sqlite:///{own_database}") as database:
-        database.register_source("ft", "FT", "gb", "en", "https://www.ft.com/")
-        ended = {"newscrawl/state": "failed", "newscrawl/note": "HTTP 500 from feed.xml"}
-        database.finish_run(database.start_run("ft"), "finished", ended)
-    ran = newscrawl("status")
-    (line,) = (one for one in ran.out.splitlines() if one.lstrip().startswith("ft "))
-    assert "failing" in line
-    assert "HTTP 500" in line
-    (row,) = json.loads(newscrawl("status", "-f", "json").out)["sources"]
-    assert row["remark"] == row["reason"] == "HTTP 500 from feed.xml"
-    assert max(map(len, ran.out.splitlines())) <= 80
 
 
 @pytest.mark.parametrize(

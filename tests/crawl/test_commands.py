@@ -11,7 +11,7 @@ import pytest
 
 from tests.site.crawling import HASTE, PROJECT, crawl_environment
 from tests.site.demo import demo_settings
-from tests.site.faults import Answer
+from tests.site.faults import Answer, always
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.thorough import first_is_quick
@@ -160,7 +160,7 @@ def test_parse_chooses_the_spider_by_the_url(
 
 
 def test_check_runs_the_contracts_of_the_ft_spider(scrapy: Commands) -> None:
-    ran = scrapy("check", "ft", "-a", f"feeds={scrapy.site.url}/feed.xml")
+    ran = scrapy("check", "ft", "-a", scrapy.site.feeds)
     assert ran.code == 0, ran.err
     assert "Ran 4 contracts" in ran.err
     assert scrapy.site.paths().count("/feed.xml") == 2
@@ -172,7 +172,7 @@ def test_check_fails_on_an_empty_feed(scrapy: Commands) -> None:
     scrapy.site.routes["/feed.xml"] = lambda _: Answer(
         body=b"<rss><channel><title>Empty</title></channel></rss>", kind="application/xml"
     )
-    ran = scrapy("check", "ft", "-a", f"feeds={scrapy.site.url}/feed.xml")
+    ran = scrapy("check", "ft", "-a", scrapy.site.feeds)
     assert ran.code == 1
     assert "Returned 0 requests, expected 1..inf" in ran.err
     assert "FAILED (failures=2)" in ran.err
@@ -186,15 +186,15 @@ def test_check_fails_on_an_article_without_a_headline(scrapy: Commands) -> None:
     feed = f"<rss><channel><item><link>{link}</link></item></channel></rss>".encode()
     scrapy.site.routes["/content/1"] = lambda _: Answer(body=page)
     scrapy.site.routes["/feed.xml"] = lambda _: Answer(body=feed, kind="application/xml")
-    ran = scrapy("check", "ft", "-a", f"feeds={scrapy.site.url}/feed.xml")
+    ran = scrapy("check", "ft", "-a", scrapy.site.feeds)
     assert ran.code == 1
     assert "Empty fields: title, published" in ran.err
 
 
 @pytest.mark.thorough
 def test_check_of_an_unreachable_site_is_an_error(scrapy: Commands) -> None:
-    scrapy.site.routes["/feed.xml"] = lambda _: Answer(status=404)
-    ran = scrapy("check", "ft", "-a", f"feeds={scrapy.site.url}/feed.xml")
+    scrapy.site.routes["/feed.xml"] = always(status=404)
+    ran = scrapy("check", "ft", "-a", scrapy.site.feeds)
     assert ran.code == 1
     assert "FAILED (errors=2)" in ran.err
 

@@ -3,8 +3,6 @@ all other pages are stored."""
 
 import json
 import signal
-import subprocess
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,10 +17,11 @@ from newscrawl.storage import Database
 from newscrawl.storage.frontier.queue import MAX_CRASHES, DequeuedPage, Frontier
 from newscrawl.storage.models import FrontierUrl
 from tests.frontiers import AT_ONCE, SCHEDULE, entry, next_run, now, urls
-from tests.site.crawling import PROJECT, Crawl, crawl_command, crawl_environment
-from tests.site.faults import Answer, always, listing, story
+from tests.site.crawling import Crawl, crawl, started_crawl
+from tests.site.faults import always, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
+from tests.watching import wait_for
 
 PATHS = tuple(f"/story/{number}" for number in range(6))
 DEADLY = "/story/2"
@@ -105,12 +104,8 @@ def test_crawl_that_shuts_down_resets_the_crash_count(
     assert alone(suspected).attempt.crash_count == 1
     suspected.finish([])
     database.finish_run(suspected.run_id, "shutdown", {})
-    assert row(database, "a") == {
-        "state": "pending",
-        "reason": None,
-        "crash_count": 0,
-        "run_id": None,
-    }
+    usual = {"state": "pending", "reason": None, "crash_count": 0, "run_id": None}
+    assert row(database, "a") == usual
     assert "a" in urls(next_run(database).dequeue(10))
 
 
@@ -156,36 +151,15 @@ class Trap:
 
     def crawl(self, *feeds: str, **settings: str) -> Crawl:
         """A crawl without processes that read."""
-        arguments, given = self._given(feeds, settings)
+        arguments, given = self.given(feeds, settings)
         return self.forks.crawl("ft", *arguments, database=self.database, settings=given)
 
     def crawl_with_readers(self) -> Crawl:
         """A crawl from a process of its own, which its readers can be started from."""
-        arguments, given = self._given((), {"NEWSCRAWL_EXTRACTION_PROCESSES": "1"})
-        done = subprocess.run(
-            crawl_command("ft", arguments, given),
-            cwd=PROJECT,
-            env=crawl_environment(self.database),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-        return Crawl(done.returncode, done.stdout, self.database)
+        arguments, given = self.given((), {"NEWSCRAWL_EXTRACTION_PROCESSES": "1"})
+        return crawl("ft", *arguments, database=self.database, settings=given)
 
-    def started(self) -> subprocess.Popen[bytes]:
-        """The same, while it goes on."""
-        arguments, given = self._given((), {"NEWSCRAWL_EXTRACTION_PROCESSES": "1"})
-        return subprocess.Popen(
-            crawl_command("ft", arguments, given),
-            cwd=PROJECT,
-            env=crawl_environment(self.database),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-
-    def _given(
+    def given(
         self, feeds: Sequence[str], settings: Mapping[str, str]
     ) -> tuple[list[str], dict[str, str]]:
         named = ",".join(f"{self.url}{feed}" for feed in feeds or ("/feed.xml",))
@@ -210,9 +184,7 @@ def site() -> Iterator[SiteServer]:
 @pytest.fixture
 def trap(tmp_path: Path, forks: Forks, site: SiteServer) -> Trap:
     site.serve_stories(PATHS)
-    site.routes["/deadly.xml"] = lambda _: Answer(
-        body=listing(site.url, ("/deadly",)), kind="application/xml"
-    )
+    site.routes["/deadly.xml"] = always(listing(site.url, ("/deadly",)), kind="application/xml")
     site.routes[DEADLY] = always(story(f"About {DEADLY}", "deadly"))
     return Trap(site.url, tmp_path / "news.sqlite", forks)
 
@@ -247,7 +219,7 @@ def test_page_that_crashes_crawls_is_given_up_without_reader_processes(trap: Tra
 def test_page_of_800000_attributes_is_stored(trap: Trap, site: SiteServer) -> None:
     attributes = b"".join(b" a%d=1" % number for number in range(800_000))
     body = story("About attributes", "Siemens").replace(b"<article>", b"<article%b>" % attributes)
-    site.routes[DEADLY] = lambda _: Answer(body=body)
+    site.routes[DEADLY] = always(body)
     done = trap.crawl_with_readers()
     assert done.code == 0, done.output
     assert trap.stored(done) == sorted(PATHS)
@@ -255,23 +227,15 @@ def test_page_of_800000_attributes_is_stored(trap: Trap, site: SiteServer) -> No
 
 @pytest.mark.thorough
 def test_sigterm_ends_a_crawl_that_reads_an_endless_page(trap: Trap, site: SiteServer) -> None:
-    asked = threading.Event()
     body = story("About ends", "endless") + b" " * LARGE_PAGE_BYTES
-
-    def endless(_: object) -> Answer:
-        asked.set()
-        return Answer(body=body)
-
-    site.routes[DEADLY] = endless
-    process = trap.started()
-    try:
-        assert asked.wait(300)
+    site.routes[DEADLY] = always(body)
+    arguments, given = trap.given((), {"NEWSCRAWL_EXTRACTION_PROCESSES": "1"})
+    with started_crawl(*arguments, database=trap.database, settings=given) as process:
+        wait_for(lambda: DEADLY in site.paths(), 300)
         time.sleep(5)  # the page is being read by now
         process.send_signal(signal.SIGTERM)
         # Without an end of the reader it would take a minute.
         process.wait(30)
-    finally:
-        process.kill()
 
 
 def test_feed_that_crashes_crawls_rests_and_others_are_read(trap: Trap) -> None:

@@ -1,13 +1,13 @@
 """Feed exports: `scrapy crawl ft -O FILE` writes each stored article, or says why it can't."""
 
 import csv
-import hashlib
 import json
 import re
 import signal
 import subprocess
 import time
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from io import BytesIO, StringIO
@@ -20,11 +20,19 @@ from itemadapter import ItemAdapter
 
 from newscrawl.crawl.exports import CsvExporter, ParquetExporter, StoredArticles, XmlExporter
 from newscrawl.items import ArticleItem, MentionItem, Outcome
-from tests.site.crawling import PROJECT, Crawl, crawl_command, crawl_environment
+from tests.site.crawling import (
+    PROJECT,
+    Crawl,
+    crawl,
+    crawl_command,
+    crawl_environment,
+    started_crawl,
+)
 from tests.site.faults import Answer, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.thorough import first_is_quick
+from tests.watching import wait_for
 
 FORMATS = ("jsonl", "json", "csv", "xml", "parquet")
 
@@ -46,15 +54,16 @@ class Shop:
         log = self.folder / "crawl.log"
         log.unlink(missing_ok=True)
         places = {"NEWSCRAWL_DATABASE_URL": f"sqlite:///{self.database}", "LOG_FILE": str(log)}
-        feed = [f"feeds={self.site.url}/feed.xml"]
+        feed = [self.site.feeds]
         self.forks.start([*crawl_command("ft", feed, {**places, **settings})[3:], *options])
         code = self.forks.wait()
         return Crawl(code, log.read_text() if log.exists() else "", self.database)
 
 
 @pytest.fixture
-def shop(tmp_path: Path, forks: Forks) -> Shop:
-    return Shop(SiteServer(), tmp_path, forks)
+def shop(tmp_path: Path, forks: Forks) -> Iterator[Shop]:
+    with SiteServer() as site:
+        yield Shop(site, tmp_path, forks)
 
 
 def out(file: Path) -> tuple[str, str]:
@@ -92,8 +101,8 @@ def named(item: dict[str, Any]) -> list[tuple[str, ...]]:
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> tuple[Crawl, Path]:
     """One crawl of the bundled site, with a file of each format."""
-    shop = Shop(SiteServer(), tmp_path_factory.mktemp("files"), forks)
-    with shop.site:
+    with SiteServer() as site:
+        shop = Shop(site, tmp_path_factory.mktemp("files"), forks)
         done = shop.crawl(*(part for kind in FORMATS for part in out(shop.folder / f"all.{kind}")))
     assert done.code == 0, done.output
     assert done.errors == []
@@ -145,7 +154,7 @@ def test_all_formats_have_equal_contents(files: tuple[Crawl, Path]) -> None:
 
 def test_standard_output_has_only_the_articles(tmp_path: Path) -> None:
     with SiteServer() as site:
-        command = crawl_command("ft", [f"feeds={site.url}/feed.xml", "limit=3"])
+        command = crawl_command("ft", [site.feeds, "limit=3"])
         done = subprocess.run(
             [*command, "-O", "-:jsonl"],
             cwd=PROJECT,
@@ -156,9 +165,8 @@ def test_standard_output_has_only_the_articles(tmp_path: Path) -> None:
             timeout=120,
         )
     assert done.returncode == 0, done.stderr
-    assert [len(json.loads(line)["canonical_url"]) > 10 for line in done.stdout.splitlines()] == [
-        True
-    ] * 3
+    assert all(json.loads(line)["canonical_url"] for line in done.stdout.splitlines())
+    assert done.stdout.count("\n") == 3
     assert "Closing spider" in done.stderr
     assert "WARNING" not in done.stderr
 
@@ -168,27 +176,20 @@ def test_standard_output_has_only_the_articles(tmp_path: Path) -> None:
 
 def small_site(shop: Shop, pages: dict[str, str]) -> None:
     """Serve a feed of the pages, whose companies are named."""
-    shop.site.routes["/robots.txt"] = lambda _: Answer(status=404)
-    shop.site.routes["/feed.xml"] = lambda _: Answer(
-        body=listing(shop.site.url, tuple(pages)), kind="application/xml"
-    )
+    shop.site.serve_stories(tuple(pages))
     for path, title in pages.items():
-        shop.site.routes[path] = lambda _, title=title: Answer(  # type: ignore[misc]
-            body=story(title, "Siemens"),
-            headers=(("ETag", f'"{hashlib.sha256(title.encode()).hexdigest()}"'),),
-        )
+        shop.site.serve(path, lambda title=title: story(title, "Siemens"))  # type: ignore[misc]
 
 
 @pytest.mark.thorough
 def test_crawl_without_new_articles_writes_empty_files_or_none(shop: Shop) -> None:
     small_site(shop, {"/story/1": "A quay"})
     empty = {kind: shop.folder / f"empty.{kind}" for kind in FORMATS}
-    with shop.site:
-        assert shop.crawl().code == 0
-        done = shop.crawl(*(part for file in empty.values() for part in out(file)))
-        assert (done.code, done.errors) == (0, [])
-        none = shop.crawl(*out(shop.folder / "none.jsonl"), FEED_STORE_EMPTY="False")
-        assert none.code == 0
+    assert shop.crawl().code == 0
+    done = shop.crawl(*(part for file in empty.values() for part in out(file)))
+    assert (done.code, done.errors) == (0, [])
+    none = shop.crawl(*out(shop.folder / "none.jsonl"), FEED_STORE_EMPTY="False")
+    assert none.code == 0
     assert empty["jsonl"].read_text() == ""
     assert empty["csv"].read_text() == ""
     assert json.loads(empty["json"].read_text()) == []
@@ -210,26 +211,15 @@ def test_only_new_and_revised_articles_are_exported(
 @pytest.mark.thorough
 def test_stopped_crawl_completes_its_files(tmp_path: Path) -> None:
     files = {kind: tmp_path / f"all.{kind}" for kind in FORMATS}
-    with SiteServer() as site:
-        command = crawl_command("ft", [f"feeds={site.url}/feed.xml"], {"DOWNLOAD_DELAY": "1"})
-        process = subprocess.Popen(
-            [*command, *(part for file in files.values() for part in out(file))],
-            cwd=PROJECT,
-            env=crawl_environment(tmp_path / "news.sqlite"),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            deadline = time.monotonic() + 100
-            while time.monotonic() < deadline:
-                if files["jsonl"].exists() and files["jsonl"].stat().st_size:
-                    break
-                time.sleep(0.05)
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(timeout=100) == 1
-        finally:
-            process.kill()
-            process.wait()
+    options = [part for file in files.values() for part in out(file)]
+    slow, database = {"DOWNLOAD_DELAY": "1"}, tmp_path / "news.sqlite"
+    with (
+        SiteServer() as site,
+        started_crawl(site.feeds, database=database, settings=slow, options=options) as process,
+    ):
+        wait_for(lambda: files["jsonl"].exists() and files["jsonl"].stat().st_size)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=100) == 1
     urls = {item["canonical_url"] for item in lines(files["jsonl"])}
     assert urls
     assert urls == set(stored(Crawl(1, "", tmp_path / "news.sqlite")))
@@ -244,15 +234,14 @@ def test_revised_article_is_exported_again_but_not_an_unchanged_one(shop: Shop) 
     pages = {f"/story/{number}": f"About pier {number}" for number in range(3)}
     file = shop.folder / "all.jsonl"
     soon = {"NEWSCRAWL_REVISITS": "1s 1d"}
-    with shop.site:
-        small_site(shop, pages)
-        assert shop.crawl("-o", str(file), **soon).code == 0
-        small_site(shop, {**pages, "/story/1": "Pier 1 is mended"})
-        # Without its ETag, a page that is the same comes again whole.
-        body = story("About pier 2", "Siemens")
-        shop.site.routes["/story/2"] = lambda _: Answer(body=body)
-        time.sleep(1.1)
-        done = shop.crawl("-o", str(file), **soon)
+    small_site(shop, pages)
+    assert shop.crawl("-o", str(file), **soon).code == 0
+    small_site(shop, {**pages, "/story/1": "Pier 1 is mended"})
+    # Without its ETag, a page that is the same comes again whole.
+    body = story("About pier 2", "Siemens")
+    shop.site.routes["/story/2"] = lambda _: Answer(body=body)
+    time.sleep(1.1)
+    done = shop.crawl("-o", str(file), **soon)
     assert done.code == 0, done.output
     assert ", 1 revised, 1 unchanged" in done.summary
     items = lines(file)
@@ -268,8 +257,7 @@ def test_dropped_item_is_not_exported(shop: Shop) -> None:
     shop.site.routes["/feed.xml"] = lambda _: Answer(
         body=listing(shop.site.url, ("/story/1", "/story/2")), kind="application/xml"
     )
-    with shop.site:
-        done = shop.crawl(*out(shop.folder / "all.jsonl"))
+    done = shop.crawl(*out(shop.folder / "all.jsonl"))
     assert "1 dropped (NotHtml 1)" in done.summary
     assert [item["title"] for item in lines(shop.folder / "all.jsonl")] == ["A quay"]
 
@@ -279,19 +267,11 @@ def test_dropped_item_is_not_exported(shop: Shop) -> None:
 
 def refused(site: SiteServer, folder: Path, *options: str, **environment: str) -> tuple[int, str]:
     """The exit code of a crawl that must not begin, and what it says on its last line."""
-    command = [*crawl_command("ft", [f"feeds={site.url}/feed.xml"]), *options]
-    done = subprocess.run(
-        command,
-        cwd=PROJECT,
-        env=crawl_environment(folder / "news.sqlite") | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert "Traceback" not in done.stderr
+    database = folder / "news.sqlite"
+    done = crawl("ft", site.feeds, database=database, options=options, environment=environment)
+    assert "Traceback" not in done.output
     assert site.visits == []
-    return done.returncode, done.stderr.splitlines()[-1]
+    return done.code, done.output.splitlines()[-1]
 
 
 @pytest.mark.thorough
@@ -339,12 +319,11 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 @pytest.mark.parametrize("kind", first_is_quick(FORMATS))
 def test_full_disk_ends_the_crawl_without_losing_articles(shop: Shop, kind: str) -> None:
-    with shop.site:
-        full = shop.crawl("-O", f"/dev/full:{kind}")
-        assert full.code == 1
-        (told,) = full.errors
-        assert "/dev/full: No space left on device" in told
-        rest = shop.crawl(*out(shop.folder / "rest.jsonl"))
+    full = shop.crawl("-O", f"/dev/full:{kind}")
+    assert full.code == 1
+    (told,) = full.errors
+    assert "/dev/full: No space left on device" in told
+    rest = shop.crawl(*out(shop.folder / "rest.jsonl"))
     assert rest.code == 0
     before = {row["url"] for row in rest.rows("SELECT url FROM articles WHERE run_id = 1")}
     after = {item["canonical_url"] for item in lines(shop.folder / "rest.jsonl")}
@@ -368,21 +347,16 @@ def test_failing_extension_fails_the_crawl(tmp_path: Path) -> None:
     )
     with SiteServer() as site:
         small_site(Shop(site, tmp_path, Forks({}, tmp_path)), {"/story/1": "A quay"})
-        command = crawl_command(
-            "ft", [f"feeds={site.url}/feed.xml"], {"EXTENSIONS": '{"failing.Failing": 0}'}
+        done = crawl(
+            "ft",
+            site.feeds,
+            database=tmp_path / "news.sqlite",
+            settings={"EXTENSIONS": '{"failing.Failing": 0}'},
+            environment={"PYTHONPATH": str(tmp_path)},
         )
-        done = subprocess.run(
-            command,
-            cwd=PROJECT,
-            env=crawl_environment(tmp_path / "news.sqlite") | {"PYTHONPATH": str(tmp_path)},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-    assert "no good end" in done.stderr
-    assert "1 new" in done.stderr
-    assert done.returncode == 1
+    assert "no good end" in done.output
+    assert "1 new" in done.output
+    assert done.code == 1
 
 
 # --- What the documents say -----------------------------------------------------------------------

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -26,10 +25,11 @@ from newscrawl.crawl.extraction_pool import (
 )
 from newscrawl.items import Document, FetchAttempt, Page
 from newscrawl.mentions import load_companies
-from newscrawl.reading import NoArticleError, PageReader
+from newscrawl.reading import NoArticleError
 from tests.dying import PlacedReader
 from tests.site.crawling import PROJECT
 from tests.site.faults import story
+from tests.watching import alive, wait_for
 
 PAGE = Page(
     url="https://n.example/a",
@@ -39,9 +39,13 @@ PAGE = Page(
 )
 
 
+CONFIG = WorkerConfig(reader=PlacedReader(method="fe", min_characters=10))
+HERE = {f"{os.getpid()} extraction_0"}
+
+
 @pytest.fixture
 def readers() -> Iterator[ExtractionPool]:
-    opened = ExtractionPool(WorkerConfig(reader=PlacedReader(method="fe", min_characters=10)), 1)
+    opened = ExtractionPool(CONFIG, 1)
     yield opened
     opened.close()
 
@@ -49,8 +53,7 @@ def readers() -> Iterator[ExtractionPool]:
 @pytest.fixture(scope="module")
 def started() -> Iterator[ExtractionPool]:
     """Readers with a process, for tests that don't ask when it starts: that takes seconds."""
-    config = WorkerConfig(reader=PlacedReader(method="fe", min_characters=10))
-    opened = ExtractionPool(config, 1)
+    opened = ExtractionPool(CONFIG, 1)
     yield opened
     opened.close()
 
@@ -70,20 +73,20 @@ def places(documents: list[Document | BaseException]) -> set[str]:
 
 def test_few_pages_are_read_in_a_thread(readers: ExtractionPool) -> None:
     documents = read_all(readers, [PAGE] * BACKLOG)
-    assert places(documents) == {f"{os.getpid()} extraction_0"}
+    assert places(documents) == HERE
 
 
 @pytest.mark.thorough
 def test_backlog_of_pages_is_read_in_a_process(readers: ExtractionPool) -> None:
     documents = read_all(readers, [PAGE] * (BACKLOG + 5))
     assert len(places(documents)) == 2
-    assert places(read_all(readers, [PAGE])).isdisjoint({f"{os.getpid()} extraction_0"})
+    assert places(read_all(readers, [PAGE])).isdisjoint(HERE)
 
 
 @pytest.mark.thorough
 def test_preloaded_process_reads_the_first_page(readers: ExtractionPool) -> None:
     readers.start()
-    assert places(read_all(readers, [PAGE])).isdisjoint({f"{os.getpid()} extraction_0"})
+    assert places(read_all(readers, [PAGE])).isdisjoint(HERE)
 
 
 def test_thread_and_process_return_equal_documents(started: ExtractionPool) -> None:
@@ -95,8 +98,7 @@ def test_thread_and_process_return_equal_documents(started: ExtractionPool) -> N
 
 @pytest.mark.thorough
 def test_companies_are_found_in_the_reader_process() -> None:
-    config = WorkerConfig(reader=PlacedReader(method="fe", min_characters=10), find_companies=True)
-    readers = ExtractionPool(config, 1, load_companies())
+    readers = ExtractionPool(replace(CONFIG, find_companies=True), 1, load_companies())
     documents = read_all(readers, [PAGE] * (BACKLOG + 5))
     readers.close()
     assert len(places(documents)) == 2
@@ -107,11 +109,7 @@ def test_companies_are_found_in_the_reader_process() -> None:
 
 
 def test_missing_registry_leaves_documents_unsearched(tmp_path: Path) -> None:
-    config = WorkerConfig(
-        reader=PageReader(method="fe", min_characters=10),
-        find_companies=True,
-        registry=tmp_path / "gone.toml",
-    )
+    config = replace(CONFIG, find_companies=True, registry=tmp_path / "gone.toml")
     document = config.worker().read(PAGE)
     assert isinstance(document, Document)
     assert document.searched is None
@@ -145,14 +143,13 @@ def suspected(page: Page) -> Page:
 @pytest.mark.thorough
 def test_quarantined_page_is_read_in_a_process(started: ExtractionPool) -> None:
     fine, poison = suspected(PAGE), suspected(replace(PAGE, html=b"poison"))
-    assert places(read_all(started, [fine])).isdisjoint({f"{os.getpid()} extraction_0"})
+    assert places(read_all(started, [fine])).isdisjoint(HERE)
     assert [type(verdict) for verdict in read_all(started, [poison])] == [WorkerDiedError]
 
 
 @pytest.mark.thorough
 def test_page_over_its_time_limit_is_given_up() -> None:
-    config = WorkerConfig(reader=PlacedReader(method="fe", min_characters=10), max_seconds=15)
-    readers = ExtractionPool(config, 1)
+    readers = ExtractionPool(replace(CONFIG, max_seconds=15), 1)
     endless = suspected(replace(PAGE, html=b"endless"))
     verdicts = read_all(readers, [endless, suspected(PAGE)])
     readers.close()
@@ -161,7 +158,7 @@ def test_page_over_its_time_limit_is_given_up() -> None:
 
 def test_large_page_is_read_in_a_process(started: ExtractionPool) -> None:
     large = replace(PAGE, html=PAGE.html + b" " * LARGE_PAGE_BYTES)
-    assert places(read_all(started, [large])).isdisjoint({f"{os.getpid()} extraction_0"})
+    assert places(read_all(started, [large])).isdisjoint(HERE)
 
 
 @pytest.mark.thorough
@@ -180,10 +177,10 @@ def test_page_over_its_memory_limit_loses_no_other_page(started: ExtractionPool)
 
 
 def test_zero_processes_read_in_a_thread() -> None:
-    readers = ExtractionPool(WorkerConfig(reader=PlacedReader(method="fe", min_characters=10)), 0)
+    readers = ExtractionPool(CONFIG, 0)
     documents = read_all(readers, [PAGE] * (BACKLOG + 5))
     readers.close()
-    assert places(documents) == {f"{os.getpid()} extraction_0"}
+    assert places(documents) == HERE
 
 
 @pytest.mark.thorough
@@ -210,19 +207,7 @@ def test_readers_end_when_their_crawl_is_killed() -> None:
     )  # fmt: skip
     assert done.returncode == -signal.SIGKILL
     child = int(done.stdout)
-    for _ in range(100):
-        if not _is_alive(child):
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"process {child} outlived the crawl")
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+    wait_for(lambda: not alive(child), 30)
 
 
 @pytest.mark.parametrize(("setting", "processes"), [("0", 0), ("3", 3)])
@@ -246,12 +231,11 @@ def _processes(readers: ExtractionPool) -> set[int]:
 
 @pytest.mark.thorough
 def test_page_of_a_stopped_process_is_read_in_another_one() -> None:
-    config = WorkerConfig(reader=PlacedReader(method="fe", min_characters=10), max_seconds=20)
-    readers = ExtractionPool(config, 1)
+    readers = ExtractionPool(replace(CONFIG, max_seconds=20), 1)
     (stopped,) = _processes(readers)
     os.kill(stopped, signal.SIGSTOP)
     assert _processes(readers).isdisjoint({stopped})
-    assert not _is_alive(stopped)
+    assert not alive(stopped)
     readers.close()
 
 
@@ -263,4 +247,4 @@ def test_stopped_process_is_killed_at_the_end(readers: ExtractionPool) -> None:
     ending.start()
     ending.join(60)
     assert not ending.is_alive()
-    assert not _is_alive(stopped)
+    assert not alive(stopped)

@@ -10,21 +10,14 @@ import pytest
 
 from tests.site import content
 from tests.site.crawling import IMPATIENT, Crawl
-from tests.site.faults import Answer, listing, story
+from tests.site.faults import always, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
 
 XML = "application/xml"
 
 
-def answer(body: bytes | str = b"", **facts: object) -> object:
-    """An answer that is the same at every visit."""
-    content = body.encode() if isinstance(body, str) else body
-    fixed = Answer(body=content, **facts)  # type: ignore[arg-type]
-    return lambda _visit: fixed
-
-
-NO_ROBOTS = {"/robots.txt": answer(status=404)}
+NO_ROBOTS = {"/robots.txt": always(status=404)}
 
 
 @dataclass(frozen=True)
@@ -42,9 +35,9 @@ class World:
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Iterator[World]:
     database = tmp_path_factory.mktemp("faults") / "news.sqlite"
-    before = {"/before": answer(story("Stored before the storm", "Siemens"))}
+    before = {"/before": always(story("Stored before the storm", "Siemens"))}
     with SiteServer(routes=NO_ROBOTS | before) as site:
-        site.routes["/before.xml"] = answer(listing(site.url, ("/before",)), kind=XML)
+        site.routes["/before.xml"] = always(listing(site.url, ("/before",)), kind=XML)
         forks.crawl("ft", f"feeds={site.url}/before.xml", database=database)
         done = forks.crawl(
             "ft",
@@ -174,12 +167,12 @@ def test_requests_stay_on_the_site_and_off_private_addresses(forks: Forks, tmp_p
         inside = f"http://127.0.0.1:{inner.port}"
         out = "http://localhost:1/x"
         links = ("/fault/fine", "/leads-inside", "/leads-away", f"{inside}/secret", out)
-        site.routes["/leads-away"] = answer(status=302, headers=(("Location", out),))
-        site.routes["/feed.xml"] = answer(listing(site.url, links), kind=XML)
-        site.routes["/leads-inside"] = answer(
+        site.routes["/leads-away"] = always(status=302, headers=(("Location", out),))
+        site.routes["/feed.xml"] = always(listing(site.url, links), kind=XML)
+        site.routes["/leads-inside"] = always(
             status=302, headers=(("Location", f"{inside}/other-secret"),)
         )
-        done = forks.crawl("ft", f"feeds={site.url}/feed.xml", database=tmp_path / "news.sqlite")
+        done = forks.crawl("ft", site.feeds, database=tmp_path / "news.sqlite")
         assert inner.visits == []
     assert done.code == 0
     assert done.counts["newscrawl/pages_failed/private address"] == 2
@@ -192,8 +185,8 @@ def test_requests_stay_on_the_site_and_off_private_addresses(forks: Forks, tmp_p
 
 
 def test_site_closed_by_robots_txt_is_not_requested(forks: Forks, tmp_path: Path) -> None:
-    closed = SiteServer(routes={"/robots.txt": answer("User-agent: *\nDisallow: /\n")})
-    slow = SiteServer(routes={"/robots.txt": answer("User-agent: *\nCrawl-delay: 999\n")})
+    closed = SiteServer(routes={"/robots.txt": always("User-agent: *\nDisallow: /\n")})
+    slow = SiteServer(routes={"/robots.txt": always("User-agent: *\nCrawl-delay: 999\n")})
     with closed, slow:
         feeds = ",".join(f"{site.url}/feed.xml" for site in (closed, slow))
         done = forks.crawl("ft", f"feeds={feeds}", database=tmp_path / "news.sqlite")
@@ -220,15 +213,15 @@ def test_sitemaps_are_followed_through_indexes_and_gzip(forks: Forks, tmp_path: 
     with SiteServer(routes=dict(NO_ROBOTS)) as site:
         at = site.url
         site.routes |= {
-            "/1.xml": answer(index(f"{at}/1.xml", f"{at}/2.xml", f"{at}/z.xml.gz"), kind=XML),
-            "/2.xml": answer(index(f"{at}/3.xml"), kind=XML),
-            "/3.xml": answer(index(f"{at}/4.xml"), kind=XML),
-            "/4.xml": answer(urls(f"{at}/too-deep"), kind=XML),
-            "/z.xml.gz": answer(
+            "/1.xml": always(index(f"{at}/1.xml", f"{at}/2.xml", f"{at}/z.xml.gz"), kind=XML),
+            "/2.xml": always(index(f"{at}/3.xml"), kind=XML),
+            "/3.xml": always(index(f"{at}/4.xml"), kind=XML),
+            "/4.xml": always(urls(f"{at}/too-deep"), kind=XML),
+            "/z.xml.gz": always(
                 gzip.compress(urls(f"{at}/a", f"{at}/b").encode()), kind="application/gzip"
             ),
-            "/a": answer(story("From a gzipped sitemap", "Siemens")),
-            "/b": answer(story("Another one", "Siemens")),
+            "/a": always(story("From a gzipped sitemap", "Siemens")),
+            "/b": always(story("Another one", "Siemens")),
         }
         done = forks.crawl("ft", f"sitemaps={at}/1.xml", database=tmp_path / "news.sqlite")
         assert "/4.xml" not in site.paths()
@@ -243,7 +236,7 @@ def test_since_and_limit_restrict_a_crawl(forks: Forks, tmp_path: Path) -> None:
         day = next(p for p in content.facts() if p.days_ago == 2).moment
         done = forks.crawl(
             "ft",
-            f"feeds={site.url}/feed.xml",
+            site.feeds,
             f"since={day:%Y-%m-%d}",
             "limit=2",
             database=tmp_path / "news.sqlite",
@@ -263,13 +256,13 @@ def test_barrier_page_of_the_ft_is_not_stored_as_an_article(forks: Forks, tmp_pa
     with SiteServer(routes=dict(NO_ROBOTS)) as site:
         paths = ("/content/1", "/content/2", "/content/3")
         site.routes |= {
-            "/feed.xml": answer(listing(site.url, paths), kind=XML),
-            "/content/1": answer(barrier),
-            "/content/2": answer(status=302, headers=(("Location", "/barrier/corporate"),)),
-            "/content/3": answer(story("Read by everybody", "Siemens")),
-            "/barrier/corporate": answer(story("Join your colleagues", "the FT")),
+            "/feed.xml": always(listing(site.url, paths), kind=XML),
+            "/content/1": always(barrier),
+            "/content/2": always(status=302, headers=(("Location", "/barrier/corporate"),)),
+            "/content/3": always(story("Read by everybody", "Siemens")),
+            "/barrier/corporate": always(story("Join your colleagues", "the FT")),
         }
-        done = forks.crawl("ft", f"feeds={site.url}/feed.xml", database=tmp_path / "news.sqlite")
+        done = forks.crawl("ft", site.feeds, database=tmp_path / "news.sqlite")
     rows = done.rows("SELECT title, access FROM articles ORDER BY url")
     assert [tuple(row.values()) for row in rows] == [
         ("Report from /content/1", "paywalled"),

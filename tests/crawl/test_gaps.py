@@ -12,13 +12,11 @@ from shutil import copyfile
 import pytest
 
 from newscrawl.monitoring.health_checks import Inspector
-from newscrawl.sources import Source
-from newscrawl.sources.registry import add_source
 from newscrawl.storage import open_database
 from newscrawl.storage.queries import completeness
 from newscrawl.storage.status import list_incidents, watch_status
-from tests.site.crawling import Crawl
-from tests.site.faults import Answer, story
+from tests.site.crawling import Crawl, own_source
+from tests.site.faults import Answer, always, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.thorough import first_is_quick
@@ -49,7 +47,7 @@ class Paper:
     def __post_init__(self) -> None:
         self.now = self.moment
         routes = self.site.routes
-        routes["/robots.txt"] = lambda _: Answer(status=404)
+        routes["/robots.txt"] = always(status=404)
         routes["/feed.xml"] = lambda _: Answer(body=self.feed(), kind="application/xml")
         for number in range(self.number):
             routes[f"/story/{number}"] = lambda _, number=number: Answer(body=self.page(number))
@@ -100,9 +98,7 @@ class Paper:
         self.now = self.moment - ago
         file = self.folder / "own.csv"
         if not file.exists():
-            facts: dict[str, object] = {"name": "Paper", "country": "gb", "languages": ("en",)}
-            facts |= {"home": f"{self.site.url}/", "feeds": (f"{self.site.url}/feed.xml",)}
-            add_source(file, Source(slug="paper", **(facts | self.columns)))  # type: ignore[arg-type]
+            own_source(file, self.site.url, "paper", **self.columns)
         done = self.forks.crawl(
             "paper",
             *arguments,
@@ -181,7 +177,7 @@ def test_gap_of_a_feed_is_closed_by_the_sitemap_or_named_with_an_upper_bound(
 
     if (outage, size) not in NAMED:
         return
-    site.routes["/sitemap.xml"] = lambda _: Answer(status=404)
+    site.routes["/sitemap.xml"] = always(status=404)
     world.folder = tmp_path / "copy"
     named = world.crawl()
     assert stored(named) == [*before, *range(world.number - min(size, published), world.number)]
@@ -323,7 +319,7 @@ def test_failing_listings_that_replace_others_are_no_lost_feeds(
     world.crawl(length)
     working = dict(site.routes)
     for path in ("/feed.xml", "/", "/sitemap.xml"):
-        site.routes[path] = lambda _: Answer(status=500)
+        site.routes[path] = always(status=500)
     for minutes in (30, 20, 10):
         failed = world.crawl(minutes * MINUTE, code=1)
         assert failed.counts["newscrawl/fallbacks_failed"] == 1

@@ -84,7 +84,7 @@ def test_headline_of_a_later_listing_is_stored_in_the_same_crawl(
     if kept == "robots" and wait_for.get("/feed.xml") == PAGE:
         wait_for = {"/feed.xml": "/map.xml"}  # the page is never asked for
     with Site(kept, wait_for) as site:
-        listings = (f"sitemaps={site.url}/map.xml", f"feeds={site.url}/feed.xml")
+        listings = (f"sitemaps={site.url}/map.xml", site.feeds)
         done = forks.crawl("ft", *listings, database=tmp_path / "news.sqlite")
     assert title_of(done) == [f"Report from {PAGE}"], done.output
     assert done.errors == []
@@ -96,7 +96,7 @@ def test_headline_of_a_later_listing_is_stored_in_the_same_crawl(
 def test_headline_is_stored_by_a_later_crawl(forks: Forks, tmp_path: Path, kept: str) -> None:
     database = tmp_path / "news.sqlite"
     with Site(kept, {"/feed.xml": "/map.xml"}) as site:
-        sitemap, feed = f"sitemaps={site.url}/map.xml", f"feeds={site.url}/feed.xml"
+        sitemap, feed = f"sitemaps={site.url}/map.xml", site.feeds
         assert title_of(forks.crawl("ft", sitemap, database=database)) == []
         done = forks.crawl("ft", sitemap, feed, database=database)
     assert title_of(done) == [f"Report from {PAGE}"], done.output

@@ -12,7 +12,7 @@ import pytest
 
 from newscrawl.storage import Database, open_database, upgrade_database
 from tests.site.crawling import crawl_command, crawl_environment
-from tests.site.faults import Answer, listing, story
+from tests.site.faults import Answer, always, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.worlds import empty
@@ -44,7 +44,7 @@ def big_site() -> SiteServer:
         return f"<sitemapindex>{maps}</sitemapindex>".encode()
 
     xml = "application/xml"
-    site.routes["/robots.txt"] = lambda _: Answer(status=404)
+    site.routes["/robots.txt"] = always(status=404)
     site.routes["/feed.xml"] = lambda _: Answer(body=listing(site.url, FEED), kind=xml)
     site.routes["/index.xml"] = lambda _: Answer(body=index(), kind=xml)
     for number, paths in enumerate(((*PAGES[0], *EMPTY[0]), (*PAGES[1], *EMPTY[1])), 1):
@@ -123,7 +123,7 @@ def kill_and_go_on(url: str, folder: Path, kills: int) -> World:
         Forks(environment, folder / "crawls.log") as forks,
         open_database(url) as database,
     ):
-        arguments = [f"feeds={site.url}/feed.xml", f"sitemaps={site.url}/index.xml"]
+        arguments = [site.feeds, f"sitemaps={site.url}/index.xml"]
         command = crawl_command("ft", arguments)[3:]
         for number in range(kills):
             articles, rest = chance.randint(0, 9), chance.uniform(0.0, 0.3)

@@ -26,7 +26,7 @@ from newscrawl.storage.leases import (
     process_of,
     this_process,
 )
-from tests.site.crawling import PROJECT, Crawl, crawl, crawl_command, crawl_environment
+from tests.site.crawling import crawl, rows_of, started_crawl
 from tests.site.faults import Answer, story
 from tests.site.server import SiteServer
 from tests.watching import wait_for
@@ -36,26 +36,13 @@ MINUTE = timedelta(minutes=1)
 
 @contextmanager
 def a_crawl_at_work(
-    site: SiteServer, database: Path, settings: dict[str, str] | None = None, url: str = ""
+    site: SiteServer, database: Path, settings: dict[str, str] | None = None, **environment: str
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A crawl whose one page comes when `release` is set; it has its lease by then. Its log is
-    beside the file of the database, even if a URL names another database."""
+    """A crawl whose one page comes when `release` is set; it has its lease by then."""
     patient = {"DOWNLOAD_TIMEOUT": "300"} | (settings or {})
-    command = crawl_command("ft", [f"feeds={site.url}/feed.xml"], patient)
-    with database.with_suffix(".log").open("w") as log:
-        run = subprocess.Popen(
-            command,
-            cwd=PROJECT,
-            env=crawl_environment(database) | ({"NEWSCRAWL_DATABASE_URL": url} if url else {}),
-            stdin=subprocess.PIPE,
-            stderr=log,
-        )
-    try:
+    with started_crawl(site.feeds, database=database, settings=patient, **environment) as run:
         wait_for(lambda: "/story" in site.paths(), 300)
         yield run
-    finally:
-        run.kill()
-        run.communicate(timeout=300)
 
 
 @pytest.fixture
@@ -78,26 +65,10 @@ def site(release: threading.Event) -> Iterator[SiteServer]:
         release.set()
 
 
-def again(site: SiteServer, database: Path, settings: dict[str, str] | None = None) -> Crawl:
-    """The same crawl, to its end; a refused one has no run of its own."""
-    finished = subprocess.run(
-        crawl_command("ft", [f"feeds={site.url}/feed.xml"], settings),
-        cwd=PROJECT,
-        env=crawl_environment(database),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    return Crawl(finished.returncode, finished.stdout, database)
-
-
 def holder(database: Path) -> str | None:
-    with closing(sqlite3.connect(database)) as connection, connection:
-        (found,) = connection.execute("SELECT holder FROM leases").fetchone()
-    connection.close()
-    return None if found is None else str(found)
+    (lease,) = rows_of(database, "SELECT holder FROM leases")
+    name: str | None = lease["holder"]
+    return name
 
 
 @pytest.mark.thorough
@@ -107,7 +78,7 @@ def test_second_crawl_is_refused_in_one_line_and_fetches_nothing(
     database = tmp_path / "news.sqlite"
     with a_crawl_at_work(site, database) as first:
         asked = len(site.visits)
-        second = again(site, database)
+        second = crawl("ft", site.feeds, database=database)
         assert len(site.visits) == asked
         release.set()
         assert first.wait(timeout=300) == 0
@@ -119,7 +90,7 @@ def test_second_crawl_is_refused_in_one_line_and_fetches_nothing(
     assert [row["reason"] for row in second.rows("SELECT reason FROM runs")] == ["finished"]
     assert holder(database) is None
     # Its end frees the source at once.
-    assert crawl("ft", f"feeds={site.url}/feed.xml", database=database).code == 0
+    assert crawl("ft", site.feeds, database=database).code == 0
 
 
 def test_killed_crawl_resumes_at_once(
@@ -133,23 +104,21 @@ def test_killed_crawl_resumes_at_once(
             time.sleep(0.01)
         assert holder(database) is not None
         release.set()
-        done = again(site, database)
+        done = crawl("ft", site.feeds, database=database)
     assert done.code == 0, done.output
     assert done.rows("SELECT count(*) AS n FROM articles") == [{"n": 1}]
 
 
 @pytest.mark.thorough
 def test_crawl_of_a_monitor_takes_no_own_lease(tmp_path: Path, site: SiteServer) -> None:
-    database = tmp_path / "news.sqlite"
-    url = f"sqlite:///{database}"
-    upgrade_database(url)
-    with open_database(url) as opened:
+    database, its = tmp_path / "news.sqlite", {"NEWSCRAWL_LEASE_HOLDER": "host:1:abcdef01"}
+    with open_database(f"sqlite:///{database}") as opened:
         monitors = Leases(opened, "host:1:abcdef01", LeaseTerms(length=MINUTE))
         monitors.register([Origin("ft", "FT", "GB", "en", "https://ft.example/")])
-        refused = again(site, database, {"NEWSCRAWL_LEASE_HOLDER": "host:1:abcdef01"})
+        refused = crawl("ft", site.feeds, database=database, settings=its)
         assert site.visits == []
         assert monitors.take("ft")
-        with a_crawl_at_work(site, database, {"NEWSCRAWL_LEASE_HOLDER": "host:1:abcdef01"}):
+        with a_crawl_at_work(site, database, its):
             assert holder(database) == "host:1:abcdef01"
     assert refused.code == 1
     assert "newscrawl: the monitor that started this crawl lost its lease of ft" in refused.output
@@ -186,12 +155,9 @@ def test_stopped_crawl_sends_nothing_after_another_has_begun(tmp_path: Path) -> 
         site.serve_stories(paths)
 
         def started(crawler: str) -> subprocess.Popen[bytes]:
-            command = crawl_command(
-                "ft", [f"feeds={site.url}/feed.xml"], pace | {"USER_AGENT": crawler}
-            )
-            run = subprocess.Popen(command, cwd=PROJECT, env=crawl_environment(database))
-            stack.callback(run.communicate, timeout=300)
-            stack.callback(run.kill)
+            settings = pace | {"USER_AGENT": crawler}
+            begun = started_crawl(site.feeds, database=database, settings=settings)
+            run = stack.enter_context(begun)
             wait_for(lambda: requests(site, crawler) > 4, 300)
             return run
 
@@ -212,15 +178,11 @@ def test_crawl_ends_when_its_lease_is_taken_over(
 ) -> None:
     database = tmp_path / "news.sqlite"
     with a_crawl_at_work(site, database, {"NEWSCRAWL_LEASE": "1.5"}) as first:
-        with closing(sqlite3.connect(database, timeout=30)) as connection, connection:
-            connection.execute("UPDATE leases SET holder = 'elsewhere:1:abcdef01'")
-        connection.close()
+        rows_of(database, "UPDATE leases SET holder = 'elsewhere:1:abcdef01'")
         time.sleep(2)
         release.set()
         assert first.wait(timeout=300) == 1
-    with closing(sqlite3.connect(database)) as connection, connection:
-        assert connection.execute("SELECT reason FROM runs").fetchone() == ("lease_lost",)
-    connection.close()
+    assert rows_of(database, "SELECT reason FROM runs") == [{"reason": "lease_lost"}]
     assert holder(database) == "elsewhere:1:abcdef01"
 
 
@@ -231,7 +193,9 @@ def test_crawl_stops_that_can_not_renew_its_lease(
     upgrade_database(postgres_url)
     log, settings = tmp_path / "news.log", {"NEWSCRAWL_LEASE": "3"}
     with (
-        a_crawl_at_work(site, tmp_path / "news.sqlite", settings, postgres_url) as run,
+        a_crawl_at_work(
+            site, tmp_path / "news.sqlite", settings, NEWSCRAWL_DATABASE_URL=postgres_url
+        ) as run,
         psycopg.connect(postgres_url) as other,
     ):
         other.execute("SELECT holder FROM leases FOR UPDATE")  # its renewals wait for this row

@@ -1,20 +1,20 @@
 """A crawl waits while another program locks its database, and can be stopped meanwhile."""
 
 import sqlite3
-import subprocess
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from newscrawl.storage import open_database
-from tests.site.crawling import PROJECT, crawl_command, crawl_environment
+from tests.site.crawling import started_crawl
 from tests.site.faults import Answer
 from tests.site.server import SiteServer
 from tests.thorough import first_is_quick
+from tests.watching import wait_for
 
 PATHS = tuple(f"/story/{number}" for number in range(6))
 # Longer than four tries of five seconds each, after which a crawl gave up in the past.
@@ -37,52 +37,9 @@ def site() -> Iterator[SiteServer]:
         yield site
 
 
-@contextmanager
-def locked(database: Path) -> Iterator[sqlite3.Connection]:
-    """Lock the database as another program does."""
-    other = sqlite3.connect(database, isolation_level=None, timeout=60, check_same_thread=False)
-    other.execute("BEGIN EXCLUSIVE")
-    try:
-        yield other
-    finally:
-        other.close()
-
-
-@contextmanager
-def a_crawl(site: SiteServer, database: Path) -> Iterator[subprocess.Popen[str]]:
-    with log_of(database).open("w") as log:
-        run = subprocess.Popen(
-            crawl_command("ft", [f"feeds={site.url}/feed.xml"]),
-            cwd=PROJECT,
-            env=crawl_environment(database),
-            stderr=log,
-            text=True,
-        )
-    try:
-        yield run
-    finally:
-        run.kill()
-        run.wait(timeout=300)
-
-
-def log_of(database: Path) -> Path:
-    """Return the file with the log of a crawl into the database."""
-    return database.with_suffix(".log")
-
-
-def wait_for_waiting(database: Path) -> None:
-    """Wait until the crawl logs that it waits for the lock."""
-    deadline = time.monotonic() + 120
-    while WAITING not in log_of(database).read_text() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert WAITING in log_of(database).read_text()
-
-
-def asked_for(site: SiteServer, path: str) -> None:
-    deadline = time.monotonic() + 60
-    while path not in site.paths() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert path in site.paths()
+def log_of(database: Path) -> str:
+    """Return the log of a crawl into the database."""
+    return database.with_suffix(".log").read_text()
 
 
 def lock_when(site: SiteServer, path: str, database: Path) -> sqlite3.Connection:
@@ -102,14 +59,14 @@ def crawl_while_locked(database: Path, path: str) -> tuple[int, str]:
     """Crawl a site whose answer at the path locks the database for a while."""
     with serving() as site:
         other = lock_when(site, path, database)
-        with a_crawl(site, database) as run:
-            asked_for(site, path)
+        with started_crawl(site.feeds, database=database) as run:
+            wait_for(lambda: path in site.paths(), 60)
             time.sleep(LOCKED_FOR)
             assert run.poll() is None
             other.rollback()
             other.close()
             run.wait(timeout=300)
-    return run.returncode, log_of(database).read_text()
+    return run.returncode, log_of(database)
 
 
 @pytest.fixture(scope="module")
@@ -145,13 +102,13 @@ def test_sigterm_ends_a_crawl_that_waits_for_a_lock(
     database = tmp_path / "news.sqlite"
     open_database(f"sqlite:///{database}").close()
     other = lock_when(site, path, database)
-    with a_crawl(site, database) as run:
-        asked_for(site, path)
-        wait_for_waiting(database)
+    with started_crawl(site.feeds, database=database) as run:
+        wait_for(lambda: path in site.paths(), 60)
+        wait_for(lambda: WAITING in log_of(database), 120)
         run.terminate()
         run.wait(timeout=300)
         other.close()
-    log = log_of(database).read_text()
+    log = log_of(database)
     assert run.returncode == 1
     assert "state failed (aborted: it was stopped)" in log
     assert "Traceback" not in log
@@ -163,10 +120,12 @@ def test_sigterm_ends_a_crawl_that_waits_for_a_lock_at_its_start(
 ) -> None:
     database = tmp_path / "news.sqlite"
     open_database(f"sqlite:///{database}").close()
-    with locked(database), a_crawl(site, database) as run:
-        wait_for_waiting(database)
-        run.terminate()
-        run.wait(timeout=300)
+    with closing(sqlite3.connect(database, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with started_crawl(site.feeds, database=database) as run:
+            wait_for(lambda: WAITING in log_of(database), 120)
+            run.terminate()
+            run.wait(timeout=300)
     assert run.returncode != 0
-    assert "Traceback" not in log_of(database).read_text()
+    assert "Traceback" not in log_of(database)
     assert site.paths() == []

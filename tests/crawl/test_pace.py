@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.site.faults import Answer, listing, story
+from tests.site.faults import Answer, always, listing, story
 from tests.site.forking import Forks
 from tests.site.server import FetchAttempt, SiteServer
 from tests.thorough import first_is_quick
@@ -30,8 +30,7 @@ def crawled(forks: Forks, folder: Path, pages: int, **settings: str) -> list[flo
     with SiteServer() as site:
         site.serve_stories(paths)
         pace = {"DOWNLOAD_DELAY": str(DELAY), "AUTOTHROTTLE_ENABLED": "0", **settings}
-        feeds = f"feeds={site.url}/feed.xml"
-        forks.crawl("ft", feeds, database=folder / "news.sqlite", settings=pace)
+        forks.crawl("ft", site.feeds, database=folder / "news.sqlite", settings=pace)
         assert len(site.visits) == 2 + pages
         return gaps(site.visits)
 
@@ -65,8 +64,7 @@ def crawled_with_overload(
                 overloaded(REST) if next(asked) == refused else page
             )
         pace = {"AUTOTHROTTLE_ENABLED": "0", **settings}
-        feeds = f"feeds={site.url}/feed.xml"
-        done = forks.crawl("ft", feeds, database=folder / "news.sqlite", settings=pace)
+        done = forks.crawl("ft", site.feeds, database=folder / "news.sqlite", settings=pace)
         assert done.counts["newscrawl/retry_after_pauses"] == 1
         seen = [one for one in site.visits if one.path.startswith("/story/")]
     assert len(seen) == pages + 1
@@ -103,8 +101,7 @@ def test_overloaded_host_that_asks_for_no_pause_gets_the_usual_one(
     site.routes["/story/0"] = lambda attempt: refusal if attempt == 1 else page
     pause = {"NEWSCRAWL_RETRY_PAUSE": "1", "AUTOTHROTTLE_ENABLED": "0"}
     with site:
-        feeds = f"feeds={site.url}/feed.xml"
-        done = forks.crawl("ft", feeds, database=tmp_path / "news.sqlite", settings=pause)
+        done = forks.crawl("ft", site.feeds, database=tmp_path / "news.sqlite", settings=pause)
     assert done.counts["newscrawl/retry_after_pauses"] == 1
     first, second = (one.received for one in site.visits if one.path == "/story/0")
     assert second - first > 1 - TOLERANCE
@@ -113,7 +110,7 @@ def test_overloaded_host_that_asks_for_no_pause_gets_the_usual_one(
 @pytest.mark.thorough
 def test_hosts_with_and_without_www_have_one_delay(forks: Forks, tmp_path: Path) -> None:
     with SiteServer() as site:
-        site.routes["/robots.txt"] = lambda _: Answer(status=404)
+        site.routes["/robots.txt"] = always(status=404)
         homes = [f"http://{name}:{site.port}" for name in ("pier.example", "www.pier.example")]
         for number, home in enumerate(homes):
             paths = tuple(f"/story/{number}/{page}" for page in range(3))

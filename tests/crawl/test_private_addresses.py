@@ -10,9 +10,7 @@ import brotli
 import pytest
 from backports import zstd
 
-from newscrawl.sources import Source
-from newscrawl.sources.registry import add_source
-from tests.site.crawling import IMPATIENT, Crawl, crawl
+from tests.site.crawling import IMPATIENT, Crawl, crawl, own_source
 from tests.site.faults import Answer, always, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
@@ -144,10 +142,8 @@ def test_setting_allows_private_addresses(tmp_path: Path) -> None:
         named = f"http://pier.example:{site.port}"
         site.routes["/to"] = always(listing(named, ("/a",)), kind=XML)
         site.routes["/a"] = always(story("Named", "Siemens"))
-        file = tmp_path / "own.csv"
-        facts = {"name": "P", "country": "gb", "languages": ("en",), "home": "http://pier.example/"}
         feeds = (f"http://www.pier.example:{site.port}/feed.xml",)
-        add_source(file, Source(slug="pier", feeds=feeds, **facts))  # type: ignore[arg-type]
+        file = own_source(tmp_path / "own.csv", "http://pier.example", feeds=feeds)
         known = {"NEWSCRAWL_SOURCES": str(file)}
         database = tmp_path / "news.sqlite"
         # The feed's host was named by the operator, the articles' was not.

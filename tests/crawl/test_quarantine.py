@@ -1,9 +1,8 @@
 """Pages that go wrong after their first crawl: what was stored of them stays as good as it was."""
 
-import hashlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 
 from tests.conftest import Newscrawl
 from tests.site.crawling import Crawl
-from tests.site.faults import Answer, listing, story
+from tests.site.faults import Answer, always, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.thorough import first_is_quick
@@ -54,7 +53,7 @@ class World:
         """Crawl the site's feed, and look again at what is due."""
         done = self.forks.crawl(
             "ft",
-            f"feeds={self.site.url}/feed.xml",
+            self.site.feeds,
             database=self.database,
             settings={"NEWSCRAWL_REVISITS": REVISITS},
         )
@@ -68,19 +67,10 @@ class World:
         time.sleep(0.05)
         return self.crawl()
 
-    def serve(self, path: str, body: Callable[[], bytes]) -> None:
-        """Answer with the body, and its hash for an ETag."""
-
-        def answer(_visit: int) -> Answer:
-            tag = f'"{hashlib.sha256(body()).hexdigest()}"'
-            return Answer(body=body(), headers=(("ETag", tag),))
-
-        self.site.routes[path] = answer
-
     def serve_stories(self) -> None:
         """Have all stories as they are written first."""
         for path in self.paths:
-            self.serve(path, lambda path=path: tale(path))  # type: ignore[misc]
+            self.site.serve(path, lambda path=path: tale(path))  # type: ignore[misc]
 
     def contents(self, done: Crawl) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
         """All articles with their texts, and all mentions."""
@@ -110,15 +100,15 @@ def shrunk(path: str) -> bytes:
 
 
 @pytest.fixture
-def world(tmp_path: Path, forks: Forks) -> World:
-    site = SiteServer()
-    world = World(site, tmp_path / "newscrawl.sqlite", forks)
-    site.routes["/robots.txt"] = lambda _: Answer(status=404)
-    site.routes["/feed.xml"] = lambda _: Answer(
-        body=listing(site.url, world.paths), kind="application/xml"
-    )
-    world.serve_stories()
-    return world
+def world(tmp_path: Path, forks: Forks) -> Iterator[World]:
+    with SiteServer() as site:
+        world = World(site, tmp_path / "newscrawl.sqlite", forks)
+        site.routes["/robots.txt"] = always(status=404)
+        site.routes["/feed.xml"] = lambda _: Answer(
+            body=listing(site.url, world.paths), kind="application/xml"
+        )
+        world.serve_stories()
+        yield world
 
 
 NAMED = tale("/story/x").replace(b"Harbour report x", b"Financial Times")
@@ -146,27 +136,26 @@ LOADING = (
 def test_page_that_replaces_every_article_is_quarantined(
     world: World, newscrawl: Newscrawl, page: bytes, reason: str
 ) -> None:
-    with world.site:
-        before = world.contents(world.crawl())
-        assert len(before[0]) == len(PATHS)
-        assert before[1]
-        for path in world.paths:
-            world.serve(path, lambda: page)
-        again = world.revisit()
-        assert world.contents(again) == before
-        assert again.counts["newscrawl/revisions_quarantined"] == len(PATHS)
-        assert f" {len(PATHS)} quarantined" in again.summary
-        listed = json.loads(newscrawl("articles", "--quarantined", "-f", "json").out)
-        assert [one["reason"] for one in listed] == [reason] * len(PATHS)
-        assert {one["url"] for one in listed} == {one["url"] for one in before[0]}
-        status = newscrawl("status")
-        assert f"{len(PATHS)} revisions are in the quarantine" in status.out
-        # The page as it is now is asked for by its own validators, and what is known stays known.
-        third = world.revisit()
-        assert third.counts["newscrawl/revisits_unmodified"] == len(PATHS)
-        assert world.contents(third) == before
-        world.serve_stories()
-        last = world.revisit()
+    before = world.contents(world.crawl())
+    assert len(before[0]) == len(PATHS)
+    assert before[1]
+    for path in world.paths:
+        world.site.serve(path, lambda: page)
+    again = world.revisit()
+    assert world.contents(again) == before
+    assert again.counts["newscrawl/revisions_quarantined"] == len(PATHS)
+    assert f" {len(PATHS)} quarantined" in again.summary
+    listed = json.loads(newscrawl("articles", "--quarantined", "-f", "json").out)
+    assert [one["reason"] for one in listed] == [reason] * len(PATHS)
+    assert {one["url"] for one in listed} == {one["url"] for one in before[0]}
+    status = newscrawl("status")
+    assert f"{len(PATHS)} revisions are in the quarantine" in status.out
+    # The page as it is now is asked for by its own validators, and what is known stays known.
+    third = world.revisit()
+    assert third.counts["newscrawl/revisits_unmodified"] == len(PATHS)
+    assert world.contents(third) == before
+    world.serve_stories()
+    last = world.revisit()
     assert world.contents(last) == before
     assert newscrawl("articles", "--quarantined").code == 1
     assert "quarantine" not in newscrawl("status").out
@@ -177,24 +166,23 @@ def test_page_that_replaces_every_article_is_quarantined(
 def test_correction_is_stored_beside_quarantined_revisions(
     world: World, newscrawl: Newscrawl
 ) -> None:
-    with world.site:
-        world.crawl()
-        for path in world.paths[:10]:
-            world.serve(path, SHELL.encode)
-        corrected = tale("/story/11", "Bosch", correction=", corrected")
-        world.serve("/story/11", lambda: corrected)
-        again = world.revisit()
-        assert again.counts["newscrawl/articles_revised"] == 1
-        assert again.counts["newscrawl/revisions_quarantined"] == 10
-        assert again.counts["newscrawl/revisits_unmodified"] == 1
-        (row,) = again.rows("SELECT title, revision FROM articles WHERE url LIKE '%/11'")
-        assert row == {"title": "Harbour report 11, corrected", "revision": 2}
-        discarded = newscrawl("revisions", "discard", "--all", "--source", "ft")
-        assert (discarded.code, discarded.err) == (0, "10 discarded.\n")
-        # Discarded shells come again, as a server without validators sends them.
-        for path in world.paths[:10]:
-            world.site.routes[path] = lambda _: Answer(body=SHELL.encode())
-        third = world.revisit()
+    world.crawl()
+    for path in world.paths[:10]:
+        world.site.serve(path, SHELL.encode)
+    corrected = tale("/story/11", "Bosch", correction=", corrected")
+    world.site.serve("/story/11", lambda: corrected)
+    again = world.revisit()
+    assert again.counts["newscrawl/articles_revised"] == 1
+    assert again.counts["newscrawl/revisions_quarantined"] == 10
+    assert again.counts["newscrawl/revisits_unmodified"] == 1
+    (row,) = again.rows("SELECT title, revision FROM articles WHERE url LIKE '%/11'")
+    assert row == {"title": "Harbour report 11, corrected", "revision": 2}
+    discarded = newscrawl("revisions", "discard", "--all", "--source", "ft")
+    assert (discarded.code, discarded.err) == (0, "10 discarded.\n")
+    # Discarded shells come again, as a server without validators sends them.
+    for path in world.paths[:10]:
+        world.site.routes[path] = lambda _: Answer(body=SHELL.encode())
+    third = world.revisit()
     assert "newscrawl/revisions_quarantined" not in third.counts
     assert newscrawl("articles", "--quarantined").code == 1
     assert third.rows("SELECT count(*) AS n FROM articles WHERE length(text) < 1000") == [{"n": 0}]
@@ -202,12 +190,11 @@ def test_correction_is_stored_beside_quarantined_revisions(
 
 def test_revision_applied_by_mistake_can_be_restored(world: World, newscrawl: Newscrawl) -> None:
     world.paths = PATHS[:2]
-    with world.site:
-        first = world.crawl()
-        before = world.contents(first)
-        for path in world.paths:
-            world.serve(path, lambda path=path: shrunk(path))  # type: ignore[misc]
-        again = world.revisit()
+    first = world.crawl()
+    before = world.contents(first)
+    for path in world.paths:
+        world.site.serve(path, lambda path=path: shrunk(path))  # type: ignore[misc]
+    again = world.revisit()
     numbers = [row["id"] for row in again.rows("SELECT id FROM quarantine ORDER BY article_id")]
     applied = newscrawl("revisions", "apply", *numbers)
     assert (applied.code, applied.err) == (0, "2 applied.\n")
@@ -272,30 +259,29 @@ def test_page_that_all_addresses_show_replaces_no_article(
     first_alone: int,
 ) -> None:
     world.paths = PATHS[:9]
-    with world.site:
-        first = world.crawl()
-        before = world.contents(first)
-        addresses = first.rows("SELECT * FROM article_urls ORDER BY url")
-        assert len(before[0]) == len(addresses) == len(world.paths)
-        shortest = min(len(str(row["text"])) for row in before[0])
-        assert shortest / 2 < len(welcome()) < 2 * shortest
-        show_everywhere(world, page(), by_redirect=by_redirect)
-        for _ in range(first_alone):
-            # Only one of the articles is due, before it is known what the others show.
-            first.rows("UPDATE frontier SET due_at = visited_at WHERE url LIKE '%/story/0'")
-            time.sleep(0.05)
-            alone = world.crawl()
-            assert world.contents(alone) == before
-        for _ in range(2):
-            again = world.revisit()
-            assert world.contents(again) == before
-            assert again.rows("SELECT * FROM article_urls ORDER BY url") == addresses
-        # Nobody has to say what becomes of them: their pages are gone.
-        assert newscrawl("articles", "--quarantined").code == 1
-        assert again.counts["newscrawl/articles_gone"] == len(world.paths)
-        assert "in the quarantine" not in newscrawl("status").out
-        world.serve_stories()
-        last = world.revisit()
+    first = world.crawl()
+    before = world.contents(first)
+    addresses = first.rows("SELECT * FROM article_urls ORDER BY url")
+    assert len(before[0]) == len(addresses) == len(world.paths)
+    shortest = min(len(str(row["text"])) for row in before[0])
+    assert shortest / 2 < len(welcome()) < 2 * shortest
+    show_everywhere(world, page(), by_redirect=by_redirect)
+    for _ in range(first_alone):
+        # Only one of the articles is due, before it is known what the others show.
+        first.rows("UPDATE frontier SET due_at = visited_at WHERE url LIKE '%/story/0'")
+        time.sleep(0.05)
+        alone = world.crawl()
+        assert world.contents(alone) == before
+    for _ in range(2):
+        again = world.revisit()
+        assert world.contents(again) == before
+        assert again.rows("SELECT * FROM article_urls ORDER BY url") == addresses
+    # Nobody has to say what becomes of them: their pages are gone.
+    assert newscrawl("articles", "--quarantined").code == 1
+    assert again.counts["newscrawl/articles_gone"] == len(world.paths)
+    assert "in the quarantine" not in newscrawl("status").out
+    world.serve_stories()
+    last = world.revisit()
     assert world.contents(last) == before
     assert newscrawl("articles", "--quarantined").code == 1
 
@@ -304,13 +290,12 @@ def test_page_that_all_addresses_show_replaces_no_article(
 def test_article_that_was_written_anew_is_stored_when_it_is_read_again(world: World) -> None:
     world.paths = PATHS[:3]
     anew = welcome().replace(b"Welcome to the new harbour portal", b"Harbour report 0, closed")
-    with world.site:
-        before = world.contents(world.crawl())
-        world.serve("/story/0", lambda: anew)
-        again = world.revisit()
-        assert world.contents(again) == before
-        assert again.counts["newscrawl/revisions_quarantined"] == 1
-        third = world.revisit()
+    before = world.contents(world.crawl())
+    world.site.serve("/story/0", lambda: anew)
+    again = world.revisit()
+    assert world.contents(again) == before
+    assert again.counts["newscrawl/revisions_quarantined"] == 1
+    third = world.revisit()
     assert third.counts["newscrawl/articles_revised"] == 1
     (row,) = third.rows("SELECT title, text, revision FROM articles WHERE url LIKE '%/0'")
     assert (row["title"], row["revision"]) == ("Harbour report 0, closed", 2)

@@ -1,8 +1,7 @@
 """The second crawl of a site: it costs next to nothing, and still misses nothing."""
 
-import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.site.crawling import Crawl
-from tests.site.faults import Answer, listing, story
+from tests.site.faults import Answer, always, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.thorough import first_is_quick
@@ -32,7 +31,7 @@ class World:
     def crawl(self, *arguments: str, code: int = 0, **settings: str) -> Crawl:
         """Crawl the site's feed; `asked` are then the paths that were asked for."""
         before = len(self.site.visits)
-        given = arguments or (f"feeds={self.site.url}/feed.xml",)
+        given = arguments or (self.site.feeds,)
         done = self.forks.crawl("ft", *given, database=self.database, settings=settings)
         assert done.code == code, done.output
         assert done.errors == []
@@ -47,33 +46,24 @@ class World:
         """The stories that the last crawl has asked for."""
         return sorted(path for path in self.asked if path.startswith("/story/"))
 
-    def serve(self, path: str, body: Callable[[], bytes], *, kind: str = "text/html") -> None:
-        """Answer with the body, and its hash for an ETag."""
-
-        def answer(_visit: int) -> Answer:
-            tag = f'"{hashlib.sha256(body()).hexdigest()}"'
-            return Answer(body=body(), kind=kind, headers=(("ETag", tag),))
-
-        self.site.routes[path] = answer
-
 
 @pytest.fixture
-def world(tmp_path: Path, forks: Forks) -> World:
-    site = SiteServer()
-    world = World(site, tmp_path / "news.sqlite", forks)
-    site.routes["/robots.txt"] = lambda _: Answer(status=404)
-    world.serve("/feed.xml", lambda: listing(site.url, world.paths), kind=XML)
-    for path in world.paths:
-        world.serve(path, lambda path=path: story(f"About {path}", "Siemens"))  # type: ignore[misc]
-    return world
+def world(tmp_path: Path, forks: Forks) -> Iterator[World]:
+    with SiteServer() as site:
+        world = World(site, tmp_path / "news.sqlite", forks)
+        site.routes["/robots.txt"] = always(status=404)
+        site.serve("/feed.xml", lambda: listing(site.url, world.paths), kind=XML)
+        for path in world.paths:
+            site.serve(path, lambda path=path: story(f"About {path}", "Siemens"))  # type: ignore[misc]
+        yield world
 
 
 def test_second_crawl_of_an_unchanged_site_transfers_under_a_hundredth(world: World) -> None:
-    with world.site as site:
-        world.crawl()
-        first, site.sent = site.sent, 0
-        again = world.crawl()
-        assert site.sent < first / 100
+    site = world.site
+    world.crawl()
+    first, site.sent = site.sent, 0
+    again = world.crawl()
+    assert site.sent < first / 100
     assert world.asked == ["/robots.txt", "/feed.xml"]
     assert again.counts["newscrawl/listings_unchanged"] == 1
     assert again.rows("SELECT count(*) AS n FROM articles") == [{"n": 20}]
@@ -81,21 +71,20 @@ def test_second_crawl_of_an_unchanged_site_transfers_under_a_hundredth(world: Wo
 
 @pytest.mark.thorough
 def test_feed_without_validators_is_not_parsed_again(world: World) -> None:
-    with world.site as site:
-        site.routes["/feed.xml"] = lambda _: Answer(body=listing(site.url, world.paths), kind=XML)
-        world.crawl()
-        again = world.crawl()
+    site = world.site
+    site.routes["/feed.xml"] = lambda _: Answer(body=listing(site.url, world.paths), kind=XML)
+    world.crawl()
+    again = world.crawl()
     assert again.counts["newscrawl/listings_unchanged"] == 1
     assert "newscrawl/found" not in again.counts
     assert again.summary.endswith("state ok")
 
 
 def test_changed_feed_adds_only_its_new_articles(world: World) -> None:
-    with world.site:
-        world.crawl()
-        world.serve("/story/new", lambda: story("Fresh from the quay", "Siemens"))
-        world.paths = ("/story/new", *world.paths[:5])
-        again = world.crawl()
+    world.crawl()
+    world.site.serve("/story/new", lambda: story("Fresh from the quay", "Siemens"))
+    world.paths = ("/story/new", *world.paths[:5])
+    again = world.crawl()
     assert world.stories() == ["/story/new"]
     assert again.counts["newscrawl/articles_new"] == 1
     assert again.counts["newscrawl/known"] == 5
@@ -113,27 +102,25 @@ def test_page_with_a_later_lastmod_is_read_again(world: World) -> None:
         return f"<urlset>{''.join(rows)}</urlset>".encode()
 
     given = (f"sitemaps={world.site.url}/map.xml", "since=2026-01-01")
-    with world.site:
-        world.serve("/map.xml", sitemap, kind=XML)
-        world.crawl(*given)
-        time.sleep(1.1)  # sitemaps tell seconds
-        moments[corrected] = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        world.serve(corrected, lambda: story("Corrected at noon", "Siemens"))
-        again = world.crawl(*given)
+    world.site.serve("/map.xml", sitemap, kind=XML)
+    world.crawl(*given)
+    time.sleep(1.1)  # sitemaps tell seconds
+    moments[corrected] = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    world.site.serve(corrected, lambda: story("Corrected at noon", "Siemens"))
+    again = world.crawl(*given)
     assert world.stories() == [corrected]
     assert again.counts["newscrawl/revisits_announced"] == 1
     assert again.counts["newscrawl/articles_revised"] == 1
 
 
 def test_amp_page_of_a_known_article_is_not_requested(world: World) -> None:
-    with world.site:
-        world.paths = ("/amp/story/3", *world.paths)
-        world.serve("/amp/story/3", lambda: story("About /story/3", "Siemens"))
-        done = world.crawl()
-        assert "/amp/story/3" not in world.asked
-        assert done.summary.startswith("ft: 21 found, 1 known before, 20 fetched, 20 new")
-        world.serve("/feed.xml", lambda: listing(world.site.url, world.paths[:5]), kind=XML)
-        again = world.crawl()
+    world.paths = ("/amp/story/3", *world.paths)
+    world.site.serve("/amp/story/3", lambda: story("About /story/3", "Siemens"))
+    done = world.crawl()
+    assert "/amp/story/3" not in world.asked
+    assert done.summary.startswith("ft: 21 found, 1 known before, 20 fetched, 20 new")
+    world.site.serve("/feed.xml", lambda: listing(world.site.url, world.paths[:5]), kind=XML)
+    again = world.crawl()
     assert again.counts["newscrawl/known"] == 5
     twins = again.rows("SELECT url FROM article_urls WHERE url LIKE '%/amp/story/3'")
     assert len(twins) == 1
@@ -142,24 +129,22 @@ def test_amp_page_of_a_known_article_is_not_requested(world: World) -> None:
 @pytest.mark.thorough
 def test_page_due_again_within_a_crawl_waits_for_the_next_crawl(world: World) -> None:
     failing, slow = "/story/0", {"DOWNLOAD_DELAY": "0.3", "CONCURRENT_REQUESTS": "1"}
-    with world.site as site:
-        world.paths = world.paths[:10]
-        site.routes[failing] = lambda _: Answer(status=404)
-        done = world.crawl(NEWSCRAWL_RETRIES="1s", NEWSCRAWL_REVISITS="1s", **slow)
-        assert "newscrawl/pages_duplicate" not in done.counts
-        (row,) = done.rows("SELECT state, attempts FROM frontier WHERE url LIKE '%/story/0'")
-        assert row == {"state": "pending", "attempts": 1}
-        world.serve(failing, lambda: story("Back from the dead", "Siemens"))
-        again = world.crawl(NEWSCRAWL_REVISITS="1s")
+    site = world.site
+    world.paths = world.paths[:10]
+    site.routes[failing] = always(status=404)
+    done = world.crawl(NEWSCRAWL_RETRIES="1s", NEWSCRAWL_REVISITS="1s", **slow)
+    assert "newscrawl/pages_duplicate" not in done.counts
+    (row,) = done.rows("SELECT state, attempts FROM frontier WHERE url LIKE '%/story/0'")
+    assert row == {"state": "pending", "attempts": 1}
+    world.site.serve(failing, lambda: story("Back from the dead", "Siemens"))
+    again = world.crawl(NEWSCRAWL_REVISITS="1s")
     assert again.counts["newscrawl/articles_new"] == 1
 
 
 @pytest.mark.thorough
 def test_pages_beyond_the_limit_wait_for_the_next_crawl(world: World) -> None:
-    feeds = f"feeds={world.site.url}/feed.xml"
-    with world.site:
-        first = world.crawl(feeds, "limit=15")
-        world.crawl(feeds)
+    first = world.crawl(world.site.feeds, "limit=15")
+    world.crawl(world.site.feeds)
     assert first.counts["newscrawl/over_limit"] == 5
     assert len(world.stories()) == 5
     assert first.rows("SELECT count(*) AS n FROM articles") == [{"n": 20}]
@@ -172,13 +157,12 @@ def test_earlier_since_reads_an_unchanged_listing_again(world: World) -> None:
 
     pages = "".join(dated(path, 1 + number) for number, path in enumerate(world.paths))
     sitemaps = f"sitemaps={world.site.url}/map.xml"
-    with world.site:
-        world.serve("/map.xml", f"<urlset>{pages}</urlset>".encode, kind=XML)
-        world.crawl(sitemaps, "since=2026-01-16")
-        later = len(world.stories())
-        world.crawl(sitemaps, "since=2026-01-18")
-        assert world.stories() == []
-        world.crawl(sitemaps, "since=2026-01-11")
+    world.site.serve("/map.xml", f"<urlset>{pages}</urlset>".encode, kind=XML)
+    world.crawl(sitemaps, "since=2026-01-16")
+    later = len(world.stories())
+    world.crawl(sitemaps, "since=2026-01-18")
+    assert world.stories() == []
+    world.crawl(sitemaps, "since=2026-01-11")
     assert later == 5
     assert len(world.stories()) == 5
 
@@ -192,12 +176,12 @@ def test_sitemaps_of_an_unchanged_index_are_requested_again(world: World) -> Non
     inner = f"<sitemap><loc>{world.site.url}/map.xml</loc></sitemap>"
     index = f"<sitemapindex>{inner}</sitemapindex>".encode()
     listed = list(world.paths[:3])
-    with world.site as site:
-        world.serve("/index.xml", lambda: index, kind=XML)
-        world.serve("/map.xml", lambda: urlset(tuple(listed)), kind=XML)
-        world.crawl(f"sitemaps={site.url}/index.xml")
-        listed.append(world.paths[3])
-        world.crawl(f"sitemaps={site.url}/index.xml")
+    site = world.site
+    world.site.serve("/index.xml", lambda: index, kind=XML)
+    world.site.serve("/map.xml", lambda: urlset(tuple(listed)), kind=XML)
+    world.crawl(f"sitemaps={site.url}/index.xml")
+    listed.append(world.paths[3])
+    world.crawl(f"sitemaps={site.url}/index.xml")
     assert world.stories() == [world.paths[3]]
 
 
@@ -205,27 +189,27 @@ def test_sitemaps_of_an_unchanged_index_are_requested_again(world: World) -> Non
 def test_sitemap_with_an_old_lastmod_is_not_requested(world: World) -> None:
     urls = f"<urlset><url><loc>{world.site.url}{world.paths[0]}</loc></url></urlset>"
     inner = f"<sitemap><loc>{world.site.url}/map.xml</loc><lastmod>2026-01-01</lastmod></sitemap>"
-    with world.site as site:
-        visits = iter(range(9))
-        # An index that is never twice the same, by a comment.
-        site.routes["/index.xml"] = lambda _: Answer(
-            body=f"<sitemapindex><!-- {next(visits)} -->{inner}</sitemapindex>".encode(), kind=XML
-        )
-        world.serve("/map.xml", urls.encode, kind=XML)
-        world.crawl(f"sitemaps={site.url}/index.xml")
-        assert "/map.xml" in world.asked
-        world.crawl(f"sitemaps={site.url}/index.xml")
+    site = world.site
+    visits = iter(range(9))
+    # An index that is never twice the same, by a comment.
+    site.routes["/index.xml"] = lambda _: Answer(
+        body=f"<sitemapindex><!-- {next(visits)} -->{inner}</sitemapindex>".encode(), kind=XML
+    )
+    world.site.serve("/map.xml", urls.encode, kind=XML)
+    world.crawl(f"sitemaps={site.url}/index.xml")
+    assert "/map.xml" in world.asked
+    world.crawl(f"sitemaps={site.url}/index.xml")
     assert world.asked == ["/robots.txt", "/index.xml"]
 
 
 def test_polls_due_requests_only_due_listings(world: World) -> None:
-    feeds = f"feeds={world.site.url}/feed.xml"
-    with world.site:
-        world.crawl(feeds)
-        rested = world.crawl(feeds, "polls=due")
-        assert world.asked == []
-        early = world.crawl(feeds, "polls=all")
-    assert rested.summary.endswith("1 feeds and sitemaps unchanged, 0 mentions; state ok")
+    world.crawl(world.site.feeds)
+    rested = world.crawl(world.site.feeds, "polls=due")
+    assert world.asked == []
+    early = world.crawl(world.site.feeds, "polls=all")
+    assert rested.summary.endswith(
+        "1 feeds and sitemaps unchanged, 0 mentions; state ok"
+    )
     assert rested.counts["newscrawl/listings_rested"] == 1
     assert early.counts["newscrawl/listings_read"] == 1
 
@@ -235,18 +219,18 @@ def test_polls_due_requests_only_due_listings(world: World) -> None:
 
 def test_correction_is_stored_and_an_unchanged_page_is_not_transferred(world: World) -> None:
     world.paths = world.paths[:2]
-    with world.site as site:
-        world.crawl(NEWSCRAWL_REVISITS="1s 1d")
-        world.serve("/story/0", lambda: story("Corrected: About /story/0", "Siemens"))
-        sent, site.sent = site.sent, 0
-        world.wait_until_due()
-        again = world.crawl(NEWSCRAWL_REVISITS="1s 1d")
-        assert site.sent < sent
-        assert world.stories() == ["/story/0", "/story/1"]
-        assert all(v.conditional for v in site.visits[-2:])
-        world.wait_until_due()
-        world.crawl(NEWSCRAWL_REVISITS="1s 1d")
-        assert world.stories() == []
+    site = world.site
+    world.crawl(NEWSCRAWL_REVISITS="1s 1d")
+    world.site.serve("/story/0", lambda: story("Corrected: About /story/0", "Siemens"))
+    sent, site.sent = site.sent, 0
+    world.wait_until_due()
+    again = world.crawl(NEWSCRAWL_REVISITS="1s 1d")
+    assert site.sent < sent
+    assert world.stories() == ["/story/0", "/story/1"]
+    assert all(v.conditional for v in site.visits[-2:])
+    world.wait_until_due()
+    world.crawl(NEWSCRAWL_REVISITS="1s 1d")
+    assert world.stories() == []
     assert again.counts["newscrawl/revisits"] == 2
     assert again.counts["newscrawl/revisits_unmodified"] == 1
     assert again.counts["newscrawl/articles_revised"] == 1
@@ -257,12 +241,11 @@ def test_correction_is_stored_and_an_unchanged_page_is_not_transferred(world: Wo
 @pytest.mark.thorough
 def test_page_without_an_article_can_become_one(world: World) -> None:
     world.paths = world.paths[:1]
-    with world.site:
-        world.serve("/story/0", lambda: b"<html><h1>Soon</h1><p>More follows.</p></html>")
-        first = world.crawl(NEWSCRAWL_REVISITS="1s", code=1)
-        world.serve("/story/0", lambda: story("And here it is", "Siemens"))
-        world.wait_until_due()
-        again = world.crawl(NEWSCRAWL_REVISITS="1s")
+    world.site.serve("/story/0", lambda: b"<html><h1>Soon</h1><p>More follows.</p></html>")
+    first = world.crawl(NEWSCRAWL_REVISITS="1s", code=1)
+    world.site.serve("/story/0", lambda: story("And here it is", "Siemens"))
+    world.wait_until_due()
+    again = world.crawl(NEWSCRAWL_REVISITS="1s")
     assert first.counts["newscrawl/pages_unreadable"] == 1
     assert again.counts["newscrawl/articles_revised"] == 1
     assert again.rows("SELECT access, title FROM articles") == [
@@ -272,23 +255,23 @@ def test_page_without_an_article_can_become_one(world: World) -> None:
 
 def test_failed_page_is_retried_later(world: World) -> None:
     world.paths = world.paths[:1]
-    with world.site as site:
-        site.routes["/story/0"] = lambda _: Answer(status=404)
-        world.crawl(NEWSCRAWL_RETRIES="1s 1d", code=1)
-        world.serve("/story/0", lambda: story("Late, but there", "Siemens"))
-        world.wait_until_due()
-        again = world.crawl(NEWSCRAWL_RETRIES="1s 1d")
+    site = world.site
+    site.routes["/story/0"] = always(status=404)
+    world.crawl(NEWSCRAWL_RETRIES="1s 1d", code=1)
+    world.site.serve("/story/0", lambda: story("Late, but there", "Siemens"))
+    world.wait_until_due()
+    again = world.crawl(NEWSCRAWL_RETRIES="1s 1d")
     assert again.counts["newscrawl/articles_new"] == 1
 
 
 @pytest.mark.thorough
 def test_page_that_is_gone_is_not_retried(world: World) -> None:
     world.paths = world.paths[:1]
-    with world.site as site:
-        site.routes["/story/0"] = lambda _: Answer(status=410)
-        world.crawl(NEWSCRAWL_RETRIES="1s 2s", code=1)
-        world.wait_until_due()
-        world.crawl(NEWSCRAWL_RETRIES="1s 2s")
+    site = world.site
+    site.routes["/story/0"] = always(status=410)
+    world.crawl(NEWSCRAWL_RETRIES="1s 2s", code=1)
+    world.wait_until_due()
+    world.crawl(NEWSCRAWL_RETRIES="1s 2s")
     assert world.stories() == []
 
 
@@ -297,14 +280,14 @@ def test_page_that_is_gone_is_not_retried(world: World) -> None:
 
 @pytest.mark.thorough
 def test_redirect_and_its_target_are_one_article(world: World) -> None:
-    with world.site as site:
-        site.routes["/r/1"] = lambda _: Answer(
-            status=302, headers=(("Location", "/story/0?utm_source=rss"),)
-        )
-        world.paths = ("/r/1",)
-        world.crawl()
-        world.paths = ("/story/0",)
-        again = world.crawl()
+    site = world.site
+    site.routes["/r/1"] = lambda _: Answer(
+        status=302, headers=(("Location", "/story/0?utm_source=rss"),)
+    )
+    world.paths = ("/r/1",)
+    world.crawl()
+    world.paths = ("/story/0",)
+    again = world.crawl()
     assert world.stories() == []
     assert again.counts["newscrawl/known"] == 1
     rows = again.rows("SELECT url FROM article_urls ORDER BY url")
@@ -316,15 +299,14 @@ def test_redirect_and_its_target_are_one_article(world: World) -> None:
 @pytest.mark.parametrize("listed", first_is_quick([("/amp/0", "/story/0"), ("/story/0", "/amp/0")]))
 def test_amp_page_is_an_alias_of_its_article(world: World, listed: tuple[str, str]) -> None:
     link = f"<link rel='canonical' href='{world.site.url}/story/0'>"
-    with world.site:
-        page = story("About /story/0", "Siemens").replace(b"</head>", f"{link}</head>".encode())
-        shorter = page.replace(b" (2)</p>", b"</p>")
-        world.serve("/amp/0", lambda: shorter)
-        world.serve("/story/0", lambda: page)
-        world.paths = listed
-        world.crawl(NEWSCRAWL_REVISITS="1s 1d", CONCURRENT_REQUESTS="1")
-        world.wait_until_due()
-        again = world.crawl(NEWSCRAWL_REVISITS="1s 1d")
+    page = story("About /story/0", "Siemens").replace(b"</head>", f"{link}</head>".encode())
+    shorter = page.replace(b" (2)</p>", b"</p>")
+    world.site.serve("/amp/0", lambda: shorter)
+    world.site.serve("/story/0", lambda: page)
+    world.paths = listed
+    world.crawl(NEWSCRAWL_REVISITS="1s 1d", CONCURRENT_REQUESTS="1")
+    world.wait_until_due()
+    again = world.crawl(NEWSCRAWL_REVISITS="1s 1d")
     assert len(again.rows("SELECT url FROM article_urls")) == 2
     (article,) = again.rows("SELECT url, revision FROM articles")
     assert article == {"url": f"{world.site.url}/story/0", "revision": 1}

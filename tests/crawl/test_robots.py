@@ -1,11 +1,7 @@
 """No request of a host is made before its robots.txt is understood, nor where it can't be read."""
 
 import signal
-import sqlite3
-import subprocess
-import time
 from collections.abc import Callable
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,11 +9,12 @@ import pytest
 
 from tests.site import broken
 from tests.site.broken import instead
-from tests.site.crawling import PROJECT, Crawl, crawl_command, crawl_environment
+from tests.site.crawling import Crawl, rows_of, started_crawl
 from tests.site.faults import Answer, always, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.thorough import first_is_quick
+from tests.watching import wait_for
 
 XML = "application/xml"
 FEEDS = tuple(f"/f{number}.xml" for number in range(1, 6))
@@ -60,9 +57,7 @@ class Reader:
         return done
 
     def change(self, statement: str, *values: object) -> None:
-        with closing(sqlite3.connect(self.database)) as connection, connection:
-            assert connection.execute(statement, values).rowcount > 0
-        connection.close()
+        assert rows_of(self.database, f"{statement} RETURNING 1", *values)
 
     def age_copies(self, age: timedelta) -> None:
         """Have all copies of robots.txt be so old."""
@@ -230,16 +225,14 @@ def test_pages_wait_until_robots_txt_can_be_read_again(reader: Reader) -> None:
 
 @pytest.mark.thorough
 def test_sigterm_ends_a_crawl_that_waits_for_robots_txt(tmp_path: Path) -> None:
+    patient = {"DOWNLOAD_TIMEOUT": "600"}
     with site_with(instead(broken.silence)) as site:
-        command = crawl_command("ft", [feeds_of(site)], {"DOWNLOAD_TIMEOUT": "600"})
-        process = subprocess.Popen(
-            command, cwd=PROJECT, env=crawl_environment(tmp_path / "n"), stderr=subprocess.DEVNULL
-        )
-        deadline = time.monotonic() + 60
-        while not site.visits and time.monotonic() < deadline:
-            time.sleep(0.05)
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=300)  # a second or two; half an hour where it would wait
+        with started_crawl(
+            feeds_of(site), database=tmp_path / "news.sqlite", settings=patient
+        ) as process:
+            wait_for(lambda: site.visits, 60)
+            process.send_signal(signal.SIGTERM)
+            process.wait(300)  # a second or two; half an hour where it would wait
         assert site.paths() == ["/robots.txt"]
 
 

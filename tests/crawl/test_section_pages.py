@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.sources import Source
-from newscrawl.sources.registry import add_source
-from tests.site.crawling import Crawl
+from tests.site.crawling import Crawl, own_source
 from tests.site.faults import always, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
@@ -53,9 +51,7 @@ def crawled(
     """A crawl of the site as an operator's own source."""
     file = folder / "own.csv"
     if not file.exists():
-        known: dict[str, object] = {"name": "The Pier", "country": "gb", "languages": ("en",)}
-        known |= {"home": f"{server.url}/", "sections": (), "feeds": (f"{server.url}/feed.xml",)}
-        add_source(file, Source(slug="pier", **(known | facts)))  # type: ignore[arg-type]
+        own_source(file, server.url, **facts)
     return forks.crawl(
         "pier",
         *arguments,
@@ -128,7 +124,7 @@ def test_section_pages_are_read_beside_a_stale_feed(forks: Forks, tmp_path: Path
 @pytest.mark.thorough
 def test_feeds_argument_replaces_section_pages(forks: Forks, tmp_path: Path) -> None:
     with site() as server:
-        done = crawled(forks, server, tmp_path, f"feeds={server.url}/feed.xml")
+        done = crawled(forks, server, tmp_path, server.feeds)
         assert "/" not in server.paths()
     assert done.summary.endswith("state failed (HTTP 404 from feed.xml)")
 

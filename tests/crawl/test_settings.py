@@ -1,6 +1,5 @@
 """A wrong setting or argument ends the crawl at once: one line, exit code 2, nothing fetched."""
 
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,74 +20,41 @@ def refused(done: Crawl) -> str:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "settings", "environment", "message"),
+    ("setting", "message"),
     first_is_quick(
         [
-            (["since=yesterday"], {}, {}, "-a since=yesterday: not a date, such as 2026-11-01"),
-            ([], {"NEWSCRAWL_METHOD": "magic"}, {}, "NEWSCRAWL_METHOD=magic: use one of combined"),
-            ([], {}, {"NEWSCRAWL_METHOD": "magic"}, "NEWSCRAWL_METHOD=magic: use one of combined"),
-            ([], {"NEWSCRAWL_COMPANIES": "/nowhere.toml"}, {}, "/nowhere.toml"),
-            ([], {"NEWSCRAWL_SOURCES": "/nowhere.csv"}, {}, "/nowhere.csv: No such file"),
-            ([], {"NEWSCRAWL_LIMIT": "many"}, {}, "NEWSCRAWL_LIMIT=many: not a whole number"),
-            (
-                [],
-                {"NEWSCRAWL_REVISITS": "hourly"},
-                {},
-                "NEWSCRAWL_REVISITS=hourly: not times, as in",
-            ),
-            (
-                [],
-                {},
-                {"NEWSCRAWL_RETRIES": "1h 10m"},
-                "NEWSCRAWL_RETRIES=1h 10m: each time must be",
-            ),
-            ([], {"NEWSCRAWL_POLL_MIN": "0m"}, {}, "NEWSCRAWL_POLL_MIN=0m: not a time, as in"),
-            ([], {"NEWSCRAWL_POLL_MAX": "1m"}, {}, "NEWSCRAWL_POLL_MAX=1m: less than"),
-            ([], {"NEWSCRAWL_RECENT_DAYS": "soon"}, {}, "NEWSCRAWL_RECENT_DAYS=soon: not times"),
-            (["polls=some"], {}, {}, "-a polls=some: write all (every feed and sitemap) or due"),
-            ([], {"NEWSCRAWL_RETRY_PAUSE": "soon"}, {}, "NEWSCRAWL_RETRY_PAUSE=soon: not a time"),
-            ([], {"NEWSCRAWL_ALLOW_PRIVATE": "10.0.0.0/99"}, {}, "NEWSCRAWL_ALLOW_PRIVATE: '10.0."),
-            (
-                [],
-                {},
-                {"NEWSCRAWL_DATABASE_URL": "sqlite:////nowhere/news.sqlite"},
-                "can't open the database /nowhere/news.sqlite",
-            ),
+            ("-a since=yesterday", "-a since=yesterday: not a date, such as 2026-11-01"),
+            ("-s NEWSCRAWL_METHOD=magic", "NEWSCRAWL_METHOD=magic: use one of combined"),
+            ("NEWSCRAWL_METHOD=magic", "NEWSCRAWL_METHOD=magic: use one of combined"),
+            ("-s NEWSCRAWL_COMPANIES=/nowhere.toml", "/nowhere.toml"),
+            ("-s NEWSCRAWL_SOURCES=/nowhere.csv", "/nowhere.csv: No such file"),
+            ("-s NEWSCRAWL_LIMIT=many", "NEWSCRAWL_LIMIT=many: not a whole number"),
+            ("-s NEWSCRAWL_REVISITS=hourly", "NEWSCRAWL_REVISITS=hourly: not times, as in"),
+            ("NEWSCRAWL_RETRIES=1h 10m", "NEWSCRAWL_RETRIES=1h 10m: each time must be"),
+            ("-s NEWSCRAWL_POLL_MIN=0m", "NEWSCRAWL_POLL_MIN=0m: not a time, as in"),
+            ("-s NEWSCRAWL_POLL_MAX=1m", "NEWSCRAWL_POLL_MAX=1m: less than"),
+            ("-s NEWSCRAWL_RECENT_DAYS=soon", "NEWSCRAWL_RECENT_DAYS=soon: not times"),
+            ("-a polls=some", "-a polls=some: write all (every feed and sitemap) or due"),
+            ("-s NEWSCRAWL_RETRY_PAUSE=soon", "NEWSCRAWL_RETRY_PAUSE=soon: not a time"),
+            ("-s NEWSCRAWL_ALLOW_PRIVATE=10.0.0.0/99", "NEWSCRAWL_ALLOW_PRIVATE: '10.0."),
+            ("NEWSCRAWL_DATABASE_URL=sqlite:////nowhere/n", "can't open the database /nowhere/n"),
         ],
         rows=True,
     ),
-    ids=[
-        "argument",
-        "method",
-        "method by environment",
-        "companies",
-        "sources",
-        "limit",
-        "revisits",
-        "retries",
-        "shortest poll",
-        "longest poll",
-        "recent days",
-        "polls",
-        "pause",
-        "private hosts",
-        "database",
-    ],
 )
 def test_invalid_setting_is_refused_in_one_line(
-    forks: Forks,
-    tmp_path: Path,
-    arguments: list[str],
-    settings: dict[str, str],
-    environment: dict[str, str],
-    message: str,
+    forks: Forks, tmp_path: Path, setting: str, message: str
 ) -> None:
-    # Only a new process reads another environment.
-    begin = partial(crawl, environment=environment) if environment else forks.crawl
+    """As an argument of the spider (-a), a setting (-s) or in the environment."""
+    place, pair = setting[:3], setting.removeprefix("-a ").removeprefix("-s ")
+    variables, database = dict([pair.split("=", 1)]), tmp_path / "news.sqlite"
     with SiteServer() as site:
-        feed = f"feeds={site.url}/feed.xml"
-        database = tmp_path / "news.sqlite"
-        done = begin("ft", feed, *arguments, database=database, settings=settings)
+        if place == "-a ":
+            done = forks.crawl("ft", site.feeds, pair, database=database)
+        elif place == "-s ":
+            done = forks.crawl("ft", site.feeds, database=database, settings=variables)
+        else:  # only a new process reads another environment
+            done = crawl("ft", site.feeds, database=database, environment=variables)
         assert site.visits == []
     assert message in refused(done)
 

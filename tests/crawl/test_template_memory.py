@@ -1,11 +1,12 @@
 """Crawls that learn what a site repeats on all of its pages."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.site.crawling import Crawl
-from tests.site.faults import Answer, listing, story
+from tests.site.faults import Answer, always, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
 
@@ -24,7 +25,7 @@ class World:
 
     def __init__(self, site: SiteServer, database: Path, forks: Forks) -> None:
         self.site, self.database, self.forks = site, database, forks
-        site.routes["/robots.txt"] = lambda _: Answer(status=404)
+        site.routes["/robots.txt"] = always(status=404)
 
     def crawl(self, *stories: int) -> Crawl:
         paths = tuple(f"/story/{number}" for number in stories)
@@ -33,16 +34,16 @@ class World:
             self.site.routes[path] = lambda _, body=body: Answer(body=body)  # type: ignore[misc]
         body = listing(self.site.url, paths)
         self.site.routes["/feed.xml"] = lambda _: Answer(body=body, kind="application/xml")
-        feeds = f"feeds={self.site.url}/feed.xml"
-        done = self.forks.crawl("ft", feeds, database=self.database)
+        done = self.forks.crawl("ft", self.site.feeds, database=self.database)
         assert done.code == 0, done.output
         assert done.errors == []
         return done
 
 
 @pytest.fixture
-def world(tmp_path: Path, forks: Forks) -> World:
-    return World(SiteServer(), tmp_path / "news.sqlite", forks)
+def world(tmp_path: Path, forks: Forks) -> Iterator[World]:
+    with SiteServer() as site:
+        yield World(site, tmp_path / "news.sqlite", forks)
 
 
 def texts(done: Crawl, *stories: int) -> list[str]:
@@ -64,10 +65,9 @@ def companies(done: Crawl, *stories: int) -> set[str]:
 
 
 def test_second_crawl_removes_paragraphs_that_all_pages_repeat(world: World) -> None:
-    with world.site:
-        first = world.crawl(1, 2, 3, 4)
-        assert all(APPEAL in text for text in texts(first, 1, 2, 3, 4))
-        second = world.crawl(5, 6, 7)
+    first = world.crawl(1, 2, 3, 4)
+    assert all(APPEAL in text for text in texts(first, 1, 2, 3, 4))
+    second = world.crawl(5, 6, 7)
     for text in texts(second, 5, 6, 7):
         assert "Hafenwerk" in text
         assert APPEAL not in text
@@ -78,8 +78,7 @@ def test_second_crawl_removes_paragraphs_that_all_pages_repeat(world: World) -> 
 
 @pytest.mark.thorough
 def test_page_read_again_is_counted_once_in_template_memory(world: World) -> None:
-    with world.site:
-        for _ in range(2):
-            done = world.crawl(1)
+    for _ in range(2):
+        done = world.crawl(1)
     assert done.rows("SELECT pages FROM template_memories") == [{"pages": 1}]
     assert APPEAL in texts(done, 1)[0]

@@ -37,7 +37,7 @@ def world(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Iterator[Wo
         site.routes["/feed.xml"] = always(listing(site.url, paths).decode(), kind="application/xml")
         locations = "".join(f"<url><loc>{site.url}{path}</loc></url>" for path in paths)
         site.routes["/map.xml"] = always(f"<urlset>{locations}</urlset>", kind="application/xml")
-        told = forks.crawl("ft", f"feeds={site.url}/feed.xml", database=folder / "told.sqlite")
+        told = forks.crawl("ft", site.feeds, database=folder / "told.sqlite")
         untold = forks.crawl(
             "ft", f"sitemaps={site.url}/map.xml", database=folder / "untold.sqlite"
         )
@@ -103,7 +103,7 @@ def test_each_page_that_leads_to_the_same_login_has_the_text_of_its_feed(
     routes = {"/login": always(wall.html), **dict.fromkeys(paths, to_login)}
     with SiteServer(routes=routes) as site:
         site.routes["/feed.xml"] = always(listing(site.url, paths).decode(), kind="application/xml")
-        done = forks.crawl("ft", f"feeds={site.url}/feed.xml", database=tmp_path / "news.sqlite")
+        done = forks.crawl("ft", site.feeds, database=tmp_path / "news.sqlite")
     rows = done.rows("SELECT title, access FROM articles ORDER BY title")
     assert rows == [{"title": f"Report from {path}", "access": "paywalled"} for path in paths]
     assert done.summary.endswith("state paywalled (headlines and introductions only)")
@@ -114,8 +114,7 @@ def test_crawl_fails_whose_pages_all_lead_to_another_site(tmp_path: Path, forks:
     away = always(status=302, headers=(("Location", "http://consent.example/"),))
     with SiteServer(routes=dict.fromkeys(paths, away)) as site:
         site.routes["/feed.xml"] = always(listing(site.url, paths).decode(), kind="application/xml")
-        feed = f"feeds={site.url}/feed.xml"
-        done = forks.crawl("ft", feed, database=tmp_path / "news.sqlite")
+        done = forks.crawl("ft", site.feeds, database=tmp_path / "news.sqlite")
     assert done.code == 1
     assert "4 failed (offsite 4)" in done.summary
     assert done.summary.endswith("state failed (offsite: no article page could be fetched)")
@@ -158,7 +157,7 @@ def test_shell_has_the_text_of_its_feed_and_is_read_again(tmp_path: Path, forks:
         shells = (SHELL, SHELL.replace(", und laden Sie sie dann neu. Danke!", "."), EMPTY_SHELL)
         site.routes |= {path: always(shell) for path, shell in zip(HEADLINES, shells, strict=True)}
         site.routes["/feed.xml"] = always(feed_of(site, HEADLINES), kind="application/xml")
-        feed, database = f"feeds={site.url}/feed.xml", tmp_path / "news.sqlite"
+        feed, database = site.feeds, tmp_path / "news.sqlite"
         first = forks.crawl("ft", feed, database=database)
         rows = first.rows("SELECT title, text, access, kind FROM articles ORDER BY id")
         for path, headline in HEADLINES.items():
@@ -203,8 +202,7 @@ def test_each_page_without_text_has_that_of_its_feed(tmp_path: Path, forks: Fork
             news(headlines["/hafen-gesperrt-1"], "Was zum Hafen bekannt ist. " * 30)
         )
         site.routes["/feed.xml"] = always(feed_of(site, headlines), kind="application/xml")
-        feed = f"feeds={site.url}/feed.xml"
-        done = forks.crawl("ft", feed, database=tmp_path / "news.sqlite")
+        done = forks.crawl("ft", site.feeds, database=tmp_path / "news.sqlite")
         rows = done.rows(
             "SELECT article_urls.url, access, text FROM articles "
             "JOIN article_urls ON article_id = articles.id"
@@ -243,8 +241,7 @@ def test_short_article_about_the_subject_of_its_headline_is_stored(
         site.routes |= {path: always(news(SHORT[path][1], text)) for path, text in TEXTS.items()}
         headlines = {path: page[0] for path, page in SHORT.items()}
         site.routes["/feed.xml"] = always(feed_of(site, headlines), kind="application/xml")
-        feed = f"feeds={site.url}/feed.xml"
-        done = forks.crawl("ft", feed, database=tmp_path / "news.sqlite")
+        done = forks.crawl("ft", site.feeds, database=tmp_path / "news.sqlite")
     rows = done.rows("SELECT title, text, access FROM articles ORDER BY id")
     assert {(row["title"], row["text"], row["access"]) for row in rows} == {
         (SHORT[path][1], text, "open") for path, text in TEXTS.items()
