@@ -207,9 +207,7 @@ def test_polls_due_requests_only_due_listings(world: World) -> None:
     rested = world.crawl(world.site.feeds, "polls=due")
     assert world.asked == []
     early = world.crawl(world.site.feeds, "polls=all")
-    assert rested.summary.endswith(
-        "1 feeds and sitemaps unchanged, 0 mentions; state ok"
-    )
+    assert rested.summary.endswith("1 feeds and sitemaps unchanged, 0 mentions; state ok")
     assert rested.counts["newscrawl/listings_rested"] == 1
     assert early.counts["newscrawl/listings_read"] == 1
 
