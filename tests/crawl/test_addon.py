@@ -127,7 +127,7 @@ def without_storage() -> str:
     return code
 
 
-def test_example_stores_and_exports_each_article(project: Project) -> None:
+def test_example_stores_and_exports_each_article(project):
     items = replace(project, forks=None).items()
     assert len(items) == len(PATHS) > 5
     stored = project.rows("SELECT url, title, text, run_id FROM articles")
@@ -141,7 +141,7 @@ def test_example_stores_and_exports_each_article(project: Project) -> None:
 
 
 @pytest.mark.thorough
-def test_example_without_storage_exports_articles_with_mentions(project: Project) -> None:
+def test_example_without_storage_exports_articles_with_mentions(project):
     project.add("harbour/settings.py", without_storage())
     items = project.items()
     assert len(items) == len(PATHS)
@@ -152,7 +152,7 @@ def test_example_without_storage_exports_articles_with_mentions(project: Project
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("with_mentions", [False, True])
-def test_pipelines_work_without_the_addon(project: Project, with_mentions: bool) -> None:
+def test_pipelines_work_without_the_addon(project, with_mentions):
     places = {EXTRACTION: 100} | ({MENTIONS: 200} if with_mentions else {})
     project.set(ADDONS={}, ITEM_PIPELINES=places)
     items = project.items()
@@ -182,7 +182,7 @@ QuaySpider = OwnSpider
 
 
 @pytest.mark.thorough
-def test_mentions_are_found_in_articles_of_another_extractor(project: Project) -> None:
+def test_mentions_are_found_in_articles_of_another_extractor(project):
     project.add("harbour/spiders/quay.py", OWN_EXTRACTION)
     project.set(ITEM_PIPELINES={EXTRACTION: None, STORAGE: None})
     items = project.items()
@@ -194,7 +194,7 @@ def test_mentions_are_found_in_articles_of_another_extractor(project: Project) -
 
 
 @pytest.mark.thorough
-def test_storage_alone_stores_articles_of_another_extractor(project: Project) -> None:
+def test_storage_alone_stores_articles_of_another_extractor(project):
     project.add("harbour/spiders/quay.py", OWN_EXTRACTION)
     project.set(ITEM_PIPELINES={EXTRACTION: None, MENTIONS: None})
     items = [item for item in project.items() if "another" not in item]
@@ -205,7 +205,7 @@ def test_storage_alone_stores_articles_of_another_extractor(project: Project) ->
 
 
 @pytest.mark.thorough
-def test_page_without_an_extraction_pipeline_is_reported_and_not_stored(project: Project) -> None:
+def test_page_without_an_extraction_pipeline_is_reported_and_not_stored(project):
     project.set(ITEM_PIPELINES={EXTRACTION: None})
     log = project.crawl("-O", "articles.jsonl")
     assert "put pipelines.extraction.ExtractionPipeline before it in ITEM_PIPELINES" in log
@@ -214,7 +214,7 @@ def test_page_without_an_extraction_pipeline_is_reported_and_not_stored(project:
     assert project.rows("SELECT count(*) FROM articles") == [(0,)]
 
 
-def test_page_without_an_article_is_dropped_with_a_reason(project: Project) -> None:
+def test_page_without_an_article_is_dropped_with_a_reason(project):
     project.site.routes["/"] = lambda _: Answer(
         body=b"<html><main><a href=/bare>1</a></main></html>"
     )
@@ -234,7 +234,7 @@ class Shout:
 
 
 @pytest.mark.thorough
-def test_pipeline_between_ours_can_change_the_article(project: Project) -> None:
+def test_pipeline_between_ours_can_change_the_article(project):
     project.add("harbour/shout.py", PIPELINE)
     project.set(ITEM_PIPELINES={"harbour.shout.Shout": 150})
     items = project.items()
@@ -245,7 +245,7 @@ def test_pipeline_between_ours_can_change_the_article(project: Project) -> None:
 
 
 @pytest.mark.thorough
-def test_settings_of_the_project_have_precedence(project: Project) -> None:
+def test_settings_of_the_project_have_precedence(project):
     project.set(NEWSCRAWL_METHOD="nonsense")
     assert project.forks
     done = project.forks.run(["crawl", "quay"], folder=str(project.folder))
@@ -255,7 +255,7 @@ def test_settings_of_the_project_have_precedence(project: Project) -> None:
 
 
 @pytest.mark.thorough
-def test_every_export_format_is_available(project: Project) -> None:
+def test_every_export_format_is_available(project):
     options = [f"articles.{kind}" for kind in ("csv", "xml", "parquet")]
     project.crawl(*(part for option in options for part in ("-O", option)))
     sizes = {option: os.path.getsize(project.folder / option) for option in options}  # noqa: PTH202
@@ -264,7 +264,7 @@ def test_every_export_format_is_available(project: Project) -> None:
 
 
 @pytest.mark.thorough
-def test_companies_are_loaded_again_only_when_their_file_changes(tmp_path: Path) -> None:
+def test_companies_are_loaded_again_only_when_their_file_changes(tmp_path):
     file = tmp_path / "companies.toml"
     settings = Settings({"NEWSCRAWL_COMPANIES": str(file)})
 

@@ -5,13 +5,11 @@ import json
 import signal
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.site.crawling import started_crawl
 from tests.site.faults import Answer, listing, story
-from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.thorough import first_is_quick
 from tests.watching import alive, children, wait_for
@@ -71,9 +69,7 @@ def endless(seconds: int) -> dict[str, str]:
     }
 
 
-def test_articles_are_stored_beside_decompression_bombs(
-    site: SiteServer, tmp_path: Path, forks: Forks
-) -> None:
+def test_articles_are_stored_beside_decompression_bombs(site, tmp_path, forks):
     bombs = [f"{name}.xml{end}" for name in BOMBS for end in ("", ".gz")]
 
     done = forks.crawl("ft", feeds(site, *bombs, "good.xml"), database=tmp_path / "news.sqlite")
@@ -85,9 +81,7 @@ def test_articles_are_stored_beside_decompression_bombs(
 
 
 @pytest.mark.parametrize("first", first_is_quick(["endless.xml", "good.xml"]))
-def test_feed_over_its_time_limit_is_skipped_and_others_are_read(
-    site: SiteServer, tmp_path: Path, forks: Forks, first: str
-) -> None:
+def test_feed_over_its_time_limit_is_skipped_and_others_are_read(site, tmp_path, forks, first):
     names = sorted(("endless.xml", "good.xml"), key=lambda name: name != first)
     done = forks.crawl(
         "ft", feeds(site, *names), database=tmp_path / "news.sqlite", settings=endless(2)
@@ -104,9 +98,7 @@ def test_feed_over_its_time_limit_is_skipped_and_others_are_read(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("after", first_is_quick([2.0, 0.0]))
-def test_sigterm_ends_a_crawl_that_parses_a_feed(
-    site: SiteServer, tmp_path: Path, after: float
-) -> None:
+def test_sigterm_ends_a_crawl_that_parses_a_feed(site, tmp_path, after):
     """Whether the feed has just come or has been read for a while."""
     database = tmp_path / "news.sqlite"
     listings = feeds(site, "endless.xml", "good.xml")

@@ -109,7 +109,7 @@ def rows(crawl: Crawl, title: str) -> list[dict[str, object]]:
         "/news/divers-check-the-quay",
     ],
 )
-def test_article_has_its_text_and_the_date_of_the_feed(crawl: Crawl, path: str) -> None:
+def test_article_has_its_text_and_the_date_of_the_feed(crawl, path):
     title = TITLES[path]
     (row,) = rows(crawl, title)
     assert row["access"] == "open"
@@ -121,7 +121,7 @@ def test_article_has_its_text_and_the_date_of_the_feed(crawl: Crawl, path: str) 
 @pytest.mark.parametrize(
     "path", ["/news/harbour-reopens-after-repairs", "/news/cranes-return-to-the-quay"]
 )
-def test_article_has_the_authors_of_the_feed(crawl: Crawl, path: str) -> None:
+def test_article_has_the_authors_of_the_feed(crawl, path):
     (row,) = rows(crawl, TITLES[path])
     assert json.loads(str(row["authors"])) == ["Anna Keller", "Tom Weber"]
 
@@ -131,9 +131,7 @@ def test_article_has_the_authors_of_the_feed(crawl: Crawl, path: str) -> None:
     ("title", "access"),
     [("Ferries sail again", "unreadable"), ("Council meets behind closed doors", "refused")],
 )
-def test_page_without_text_is_one_article_of_the_feed(
-    crawl: Crawl, title: str, access: str
-) -> None:
+def test_page_without_text_is_one_article_of_the_feed(crawl, title, access):
     (row,) = rows(crawl, title)
     assert (row["access"], row["text"]) == (access, "Siemens told us of it.")
     companies = crawl.rows(

@@ -10,13 +10,11 @@ from twisted.python.failure import Failure
 from newscrawl.crawl.errors import RobotsUnreachableError, cause_of, unusable
 from newscrawl.monitoring.health_checks import MIN_FAILURES, Inspector
 from newscrawl.sources.feeds import FeedError
-from newscrawl.storage import CoverageState, open_database
+from newscrawl.storage import open_database
 from newscrawl.storage.status import Health, SourceStatus, list_incidents, watch_status
-from tests.conftest import Newscrawl
 from tests.receivers import free_port
 from tests.site.crawling import IMPATIENT
 from tests.site.faults import always, listing, story
-from tests.site.forking import Forks
 from tests.site.resolver import GONE
 from tests.site.server import SiteServer
 
@@ -36,9 +34,7 @@ def status_of(file: Path) -> SourceStatus:
     return found
 
 
-def test_server_error_after_a_good_crawl_is_the_state_of_the_source(
-    forks: Forks, newscrawl: Newscrawl, tmp_path: Path
-) -> None:
+def test_server_error_after_a_good_crawl_is_the_state_of_the_source(forks, newscrawl, tmp_path):
     file = tmp_path / "news.sqlite"
     with a_site() as site:
         assert forks.crawl("ft", site.feeds, database=file).code == 0
@@ -66,9 +62,7 @@ def test_server_error_after_a_good_crawl_is_the_state_of_the_source(
         ([("shutdown", "failed"), ("database_failed", "failed")], Health.FAILING),
     ],
 )
-def test_stopped_crawl_says_nothing_of_its_source(
-    own_database: Path, crawls: list[tuple[str, CoverageState]], health: Health
-) -> None:
+def test_stopped_crawl_says_nothing_of_its_source(own_database, crawls, health):
     note = "aborted: it was stopped"
     with open_database(f"sqlite:///{own_database}") as database:
         database.register_source("ft", "FT", "gb", "en", "https://www.ft.com/")
@@ -79,7 +73,7 @@ def test_stopped_crawl_says_nothing_of_its_source(
     assert status_of(own_database).health is health
 
 
-def test_host_without_an_address_is_named(forks: Forks, tmp_path: Path) -> None:
+def test_host_without_an_address_is_named(forks, tmp_path):
     file = tmp_path / "news.sqlite"
     feeds = f"feeds=http://{GONE}/feed.xml"
     done = forks.crawl("ft", feeds, database=file, settings=RESOLVER | IMPATIENT)
@@ -88,14 +82,14 @@ def test_host_without_an_address_is_named(forks: Forks, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_server_that_is_down_is_named(forks: Forks, tmp_path: Path) -> None:
+def test_server_that_is_down_is_named(forks, tmp_path):
     file = tmp_path / "news.sqlite"
     feeds = f"feeds=http://127.0.0.1:{free_port()}/feed.xml"
     forks.crawl("ft", feeds, database=file, settings=IMPATIENT)
     assert status_of(file).reason.startswith("connection refused: 127.0.0.1; ")
 
 
-def test_feeds_that_the_site_refuses_are_its_refusal(forks: Forks, tmp_path: Path) -> None:
+def test_feeds_that_the_site_refuses_are_its_refusal(forks, tmp_path):
     file = tmp_path / "news.sqlite"
     with a_site() as site:
         site.routes |= dict.fromkeys(("/feed.xml", "/news.xml"), always(status=403))
@@ -109,7 +103,7 @@ def test_feeds_that_the_site_refuses_are_its_refusal(forks: Forks, tmp_path: Pat
     }
 
 
-def test_lost_feed_is_reported_with_its_own_cause(forks: Forks, tmp_path: Path) -> None:
+def test_lost_feed_is_reported_with_its_own_cause(forks, tmp_path):
     file = tmp_path / "news.sqlite"
     with a_site() as site:
         site.routes |= {"/a/rss": always(status=404), "/b/rss": always(status=410)}
@@ -141,11 +135,11 @@ def test_lost_feed_is_reported_with_its_own_cause(forks: Forks, tmp_path: Path) 
         (RobotsUnreachableError("HTTP 500 from robots.txt"), "https://x.example/", None),
     ],
 )
-def test_cause_is_stated_with_its_place(error: Exception, url: str, text: str | None) -> None:
+def test_cause_is_stated_with_its_place(error, url, text):
     assert cause_of(Failure(error)).of(url) == (text or str(error))
 
 
-def test_cause_of_a_hostile_address_is_short_and_can_be_stored() -> None:
+def test_cause_of_a_hostile_address_is_short_and_can_be_stored():
     cause = unusable(FeedError("is no\0 feed\n" * 100))
     text = cause.of(f"https://x.example/{'a' * 5000}")
     assert text.startswith("aaa")

@@ -69,9 +69,7 @@ def scrapy(tmp_path: Path, forks: Forks) -> Iterator[Commands]:
 
 
 @pytest.mark.parametrize("options", first_is_quick([(), ("--pipelines",), ("-c", "parse_article")]))
-def test_parse_prints_the_article_with_its_mentions(
-    scrapy: Commands, options: tuple[str, ...]
-) -> None:
+def test_parse_prints_the_article_with_its_mentions(scrapy, options):
     ran = scrapy("parse", "--spider=ft", scrapy.site.url + PAGE, "--nocolour", *options)
     assert ran.code == 0, ran.err
     assert f"'title': '{TITLE}'" in ran.out
@@ -82,7 +80,7 @@ def test_parse_prints_the_article_with_its_mentions(
     assert scrapy.site.paths() == ["/robots.txt", PAGE]
 
 
-def test_parse_prints_the_pages_of_a_feed(scrapy: Commands) -> None:
+def test_parse_prints_the_pages_of_a_feed(scrapy):
     ran = scrapy("parse", "--spider=ft", f"{scrapy.site.url}/feed.xml", "--nocolour")
     assert ran.code == 0, ran.err
     assert ran.out.count("<GET ") == 11
@@ -90,7 +88,7 @@ def test_parse_prints_the_pages_of_a_feed(scrapy: Commands) -> None:
     assert scrapy.site.paths() == ["/robots.txt", "/feed.xml"]
 
 
-def test_parse_follows_a_feed_to_its_articles(scrapy: Commands) -> None:
+def test_parse_follows_a_feed_to_its_articles(scrapy):
     feed = f"{scrapy.site.url}/feed.xml"
     ran = scrapy("parse", "--spider=ft", feed, "-d", "2", "-a", "limit=2", "--nocolour")
     assert ran.code == 0, ran.err
@@ -98,7 +96,7 @@ def test_parse_follows_a_feed_to_its_articles(scrapy: Commands) -> None:
 
 
 @pytest.mark.thorough
-def test_parse_prints_the_newest_article_of_a_feed(scrapy: Commands) -> None:
+def test_parse_prints_the_newest_article_of_a_feed(scrapy):
     feed = f"{scrapy.site.url}/feed.xml"
     ran = scrapy("parse", "--spider=ft", "-c", "parse_newest", feed, "--nocolour")
     assert ran.code == 0, ran.err
@@ -115,16 +113,14 @@ def test_parse_prints_the_newest_article_of_a_feed(scrapy: Commands) -> None:
         rows=True,
     ),
 )
-def test_parse_reports_why_a_page_could_not_be_fetched(
-    scrapy: Commands, path: str, told: str
-) -> None:
+def test_parse_reports_why_a_page_could_not_be_fetched(scrapy, path, told):
     ran = scrapy("parse", "--spider=ft", scrapy.site.url + path)
     assert ran.code == 1
     assert f"newscrawl: can't fetch {scrapy.site.url}{path}: {told}" in ran.err
     assert ran.out == ""
 
 
-def test_parse_reports_why_a_page_is_not_an_article(scrapy: Commands) -> None:
+def test_parse_reports_why_a_page_is_not_an_article(scrapy):
     scrapy.site.routes["/nothing"] = lambda _: Answer(body=b"<html><p>No.</html>")
     scrapy.site.routes["/closed"] = lambda _: Answer(status=403, body=b"<html>No</html>")
     ran = scrapy("parse", "--spider=ft", f"{scrapy.site.url}/nothing")
@@ -136,16 +132,14 @@ def test_parse_reports_why_a_page_is_not_an_article(scrapy: Commands) -> None:
 
 
 @pytest.mark.thorough
-def test_parse_exports_its_articles(scrapy: Commands) -> None:
+def test_parse_exports_its_articles(scrapy):
     ran = scrapy("parse", "--spider=ft", scrapy.site.url + PAGE, "--noitems", "-O", "-:jsonl")
     assert ran.code == 0, ran.err
     assert f'"title": "{TITLE}"' in ran.out
 
 
 @pytest.mark.thorough
-def test_parse_chooses_the_spider_by_the_url(
-    scrapy: Commands, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_parse_chooses_the_spider_by_the_url(scrapy, tmp_path_factory):
     url = scrapy.site.url + PAGE
     ran = scrapy("parse", url)
     assert ran.code == 2
@@ -159,7 +153,7 @@ def test_parse_chooses_the_spider_by_the_url(
 # --- scrapy check ---------------------------------------------------------------------------------
 
 
-def test_check_runs_the_contracts_of_the_ft_spider(scrapy: Commands) -> None:
+def test_check_runs_the_contracts_of_the_ft_spider(scrapy):
     ran = scrapy("check", "ft", "-a", scrapy.site.feeds)
     assert ran.code == 0, ran.err
     assert "Ran 4 contracts" in ran.err
@@ -168,7 +162,7 @@ def test_check_runs_the_contracts_of_the_ft_spider(scrapy: Commands) -> None:
     assert scrapy("check", "--list", "ft").out == "ft\n  * parse\n  * parse_newest\n"
 
 
-def test_check_fails_on_an_empty_feed(scrapy: Commands) -> None:
+def test_check_fails_on_an_empty_feed(scrapy):
     scrapy.site.routes["/feed.xml"] = lambda _: Answer(
         body=b"<rss><channel><title>Empty</title></channel></rss>", kind="application/xml"
     )
@@ -179,7 +173,7 @@ def test_check_fails_on_an_empty_feed(scrapy: Commands) -> None:
 
 
 @pytest.mark.thorough
-def test_check_fails_on_an_article_without_a_headline(scrapy: Commands) -> None:
+def test_check_fails_on_an_article_without_a_headline(scrapy):
     text = b"<p>" + b"A sentence about nothing much, which goes on for a while. " * 20 + b"</p>"
     page = b"<html lang=en><body><article>" + text + b"</article></body></html>"
     link = f"{scrapy.site.url}/content/1"
@@ -192,7 +186,7 @@ def test_check_fails_on_an_article_without_a_headline(scrapy: Commands) -> None:
 
 
 @pytest.mark.thorough
-def test_check_of_an_unreachable_site_is_an_error(scrapy: Commands) -> None:
+def test_check_of_an_unreachable_site_is_an_error(scrapy):
     scrapy.site.routes["/feed.xml"] = always(status=404)
     ran = scrapy("check", "ft", "-a", scrapy.site.feeds)
     assert ran.code == 1
@@ -200,7 +194,7 @@ def test_check_of_an_unreachable_site_is_an_error(scrapy: Commands) -> None:
 
 
 @pytest.mark.parametrize("command", first_is_quick(["check", "parse", "fetch", "shell", "view"]))
-def test_unknown_source_is_named(scrapy: Commands, command: str) -> None:
+def test_unknown_source_is_named(scrapy, command):
     url = scrapy.site.url + PAGE
     ran = scrapy(command, "ftt") if command == "check" else scrapy(command, "--spider=ftt", url)
     assert ran.code == 2
@@ -208,7 +202,7 @@ def test_unknown_source_is_named(scrapy: Commands, command: str) -> None:
     assert scrapy.site.visits == []
 
 
-def test_invalid_argument_is_named(scrapy: Commands) -> None:
+def test_invalid_argument_is_named(scrapy):
     ran = scrapy("check", "ft", "-a", "limit=many")
     assert ran.code == 2
     assert "newscrawl: -a limit=many: not a whole number above 0" in ran.err
@@ -218,21 +212,21 @@ def test_invalid_argument_is_named(scrapy: Commands) -> None:
 
 
 @pytest.mark.parametrize("spider", first_is_quick([(), ("--spider=ft",)]), ids=["any", "ft"])
-def test_fetch_prints_only_the_page(scrapy: Commands, spider: tuple[str, ...]) -> None:
+def test_fetch_prints_only_the_page(scrapy, spider):
     ran = scrapy("fetch", *spider, scrapy.site.url + PAGE)
     assert ran.code == 0, ran.err
     assert ran.out.startswith("<!DOCTYPE html>")
     assert scrapy.site.paths() == ["/robots.txt", PAGE]
 
 
-def test_fetch_obeys_robots_txt(scrapy: Commands) -> None:
+def test_fetch_obeys_robots_txt(scrapy):
     ran = scrapy("fetch", f"{scrapy.site.url}/members/quay-lease.html")
     assert ran.out == ""
     assert scrapy.site.paths() == ["/robots.txt"]
 
 
 @pytest.mark.parametrize("spider", first_is_quick([(), ("--spider=ft",)]), ids=["any", "ft"])
-def test_shell_requests_only_the_page(scrapy: Commands, spider: tuple[str, ...]) -> None:
+def test_shell_requests_only_the_page(scrapy, spider):
     code = "response.status, spider.name"
     ran = scrapy("shell", *spider, scrapy.site.url + PAGE, "-c", code)
     assert ran.code == 0, ran.err

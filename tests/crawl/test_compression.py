@@ -35,7 +35,7 @@ def unpacked(body: bytes, kind: str, packing: str) -> object:
     [(gzip.compress(PAGE, mtime=0), "gzip"), (brotli.compress(PAGE), "br")],
     ids=["gzip", "br"],
 )
-def test_compressed_page_is_decompressed_and_read(body: bytes, packing: str) -> None:
+def test_compressed_page_is_decompressed_and_read(body, packing):
     response = unpacked(body, "text/html", packing)
     assert isinstance(response, HtmlResponse)
     assert response.css("p::text").get() == "Straße"
@@ -43,7 +43,7 @@ def test_compressed_page_is_decompressed_and_read(body: bytes, packing: str) -> 
     assert "Content-Encoding" not in response.headers
 
 
-def test_compressed_feed_is_decompressed() -> None:
+def test_compressed_feed_is_decompressed():
     response = unpacked(gzip.compress(b"<rss/>"), "application/rss+xml", "gzip")
     assert isinstance(response, XmlResponse)
     assert response.body == b"<rss/>"

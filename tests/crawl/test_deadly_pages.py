@@ -65,14 +65,14 @@ def row(database: Database, path: str) -> dict[str, object]:
         return dict(found.mappings().one())
 
 
-def test_pages_in_flight_in_two_killed_crawls_are_quarantined(suspected: Frontier) -> None:
+def test_pages_in_flight_in_two_killed_crawls_are_quarantined(suspected):
     suspected.enqueue(None, [entry("c")])
     assert urls(suspected.dequeue(10)) == ["c"]
     assert urls([alone(suspected), alone(suspected)]) == ["a", "b"]
     assert suspected.dequeue_quarantined() is None
 
 
-def test_pages_in_flight_in_one_killed_crawl_are_not_quarantined(database: Database) -> None:
+def test_pages_in_flight_in_one_killed_crawl_are_not_quarantined(database):
     run = next_run(database)
     run.finish([])
     database.finish_run(run.run_id, "finished", {})
@@ -82,9 +82,7 @@ def test_pages_in_flight_in_one_killed_crawl_are_not_quarantined(database: Datab
     assert urls(next_run(database).dequeue(10)) == ["a", "b"]
 
 
-def test_crashes_are_counted_until_the_page_is_done(
-    database: Database, suspected: Frontier
-) -> None:
+def test_crashes_are_counted_until_the_page_is_done(database, suspected):
     run = suspected
     for crash_count in range(1, MAX_CRASHES + 1):
         # Each crawl stores "b" and crashes on "a".
@@ -98,9 +96,7 @@ def test_crashes_are_counted_until_the_page_is_done(
     assert row(database, "b")["crash_count"] == 0
 
 
-def test_crawl_that_shuts_down_resets_the_crash_count(
-    database: Database, suspected: Frontier
-) -> None:
+def test_crawl_that_shuts_down_resets_the_crash_count(database, suspected):
     assert alone(suspected).attempt.crash_count == 1
     suspected.finish([])
     database.finish_run(suspected.run_id, "shutdown", {})
@@ -115,7 +111,7 @@ def died(database: Database, attempt: FetchAttempt) -> Frontier:
     return frontier
 
 
-def test_page_that_crashes_its_process_is_retried_alone_then_given_up(database: Database) -> None:
+def test_page_that_crashes_its_process_is_retried_alone_then_given_up(database):
     run = next_run(database, AT_ONCE)
     run.enqueue(None, [entry("a")])
     (page,) = run.dequeue(1)
@@ -129,9 +125,7 @@ def test_page_that_crashes_its_process_is_retried_alone_then_given_up(database: 
     assert row(database, "a")["reason"] == "WorkerDied"
 
 
-def test_quarantined_page_that_was_read_is_revisited_as_usual(
-    database: Database, suspected: Frontier
-) -> None:
+def test_quarantined_page_that_was_read_is_revisited_as_usual(database, suspected):
     page = alone(suspected)
     suspected.mark_done(suspected.fetch_result(page.attempt, "read", "new"))
     later = replace(next_run(database, SCHEDULE), clock=lambda: now() + 2 * SCHEDULE.revisits[0])
@@ -190,7 +184,7 @@ def trap(tmp_path: Path, forks: Forks, site: SiteServer) -> Trap:
 
 
 @pytest.mark.thorough
-def test_third_crawl_survives_a_page_that_crashed_two(trap: Trap) -> None:
+def test_third_crawl_survives_a_page_that_crashed_two(trap):
     codes = [trap.crawl().code for _ in range(2)]
     assert codes == [-signal.SIGKILL] * 2
     third = trap.crawl_with_readers()
@@ -205,7 +199,7 @@ def test_third_crawl_survives_a_page_that_crashed_two(trap: Trap) -> None:
 
 
 @pytest.mark.thorough
-def test_page_that_crashes_crawls_is_given_up_without_reader_processes(trap: Trap) -> None:
+def test_page_that_crashes_crawls_is_given_up_without_reader_processes(trap):
     codes = [trap.crawl().code for _ in range(2 + MAX_CRASHES)]
     assert codes == [-signal.SIGKILL] * len(codes)
     last = trap.crawl()
@@ -216,7 +210,7 @@ def test_page_that_crashes_crawls_is_given_up_without_reader_processes(trap: Tra
 
 
 @pytest.mark.thorough
-def test_page_of_800000_attributes_is_stored(trap: Trap, site: SiteServer) -> None:
+def test_page_of_800000_attributes_is_stored(trap, site):
     attributes = b"".join(b" a%d=1" % number for number in range(800_000))
     body = story("About attributes", "Siemens").replace(b"<article>", b"<article%b>" % attributes)
     site.routes[DEADLY] = always(body)
@@ -226,7 +220,7 @@ def test_page_of_800000_attributes_is_stored(trap: Trap, site: SiteServer) -> No
 
 
 @pytest.mark.thorough
-def test_sigterm_ends_a_crawl_that_reads_an_endless_page(trap: Trap, site: SiteServer) -> None:
+def test_sigterm_ends_a_crawl_that_reads_an_endless_page(trap, site):
     body = story("About ends", "endless") + b" " * LARGE_PAGE_BYTES
     site.routes[DEADLY] = always(body)
     arguments, given = trap.given((), {"NEWSCRAWL_EXTRACTION_PROCESSES": "1"})
@@ -238,7 +232,7 @@ def test_sigterm_ends_a_crawl_that_reads_an_endless_page(trap: Trap, site: SiteS
         process.wait(30)
 
 
-def test_feed_that_crashes_crawls_rests_and_others_are_read(trap: Trap) -> None:
+def test_feed_that_crashes_crawls_rests_and_others_are_read(trap):
     extensions = json.dumps({"tests.dying.MortalListings": 1})
     given = {"EXTENSIONS": extensions, "ITEM_PIPELINES": USUAL}
     crawls = [trap.crawl("/deadly.xml", "/feed.xml", **given) for _ in range(4)]

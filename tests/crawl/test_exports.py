@@ -19,7 +19,7 @@ import pytest
 from itemadapter import ItemAdapter
 
 from newscrawl.crawl.exports import CsvExporter, ParquetExporter, StoredArticles, XmlExporter
-from newscrawl.items import ArticleItem, MentionItem, Outcome
+from newscrawl.items import ArticleItem, MentionItem
 from tests.site.crawling import (
     PROJECT,
     Crawl,
@@ -109,7 +109,7 @@ def files(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> tuple[Crawl
     return done, shop.folder
 
 
-def test_json_lines_hold_each_stored_article_with_its_mentions(files: tuple[Crawl, Path]) -> None:
+def test_json_lines_hold_each_stored_article_with_its_mentions(files):
     done, folder = files
     items, database = lines(folder / "all.jsonl"), stored(done)
     assert len(items) == len(database) > 5
@@ -129,7 +129,7 @@ def test_json_lines_hold_each_stored_article_with_its_mentions(files: tuple[Craw
     assert {"open", "paywalled", "disallowed"} >= {item["access"] for item in items} > {"open"}
 
 
-def test_all_formats_have_equal_contents(files: tuple[Crawl, Path]) -> None:
+def test_all_formats_have_equal_contents(files):
     _, folder = files
     items = lines(folder / "all.jsonl")
     assert json.loads((folder / "all.json").read_text("utf-8")) == items
@@ -152,7 +152,7 @@ def test_all_formats_have_equal_contents(files: tuple[Crawl, Path]) -> None:
         assert record["fetched_at"].isoformat() == item["fetched_at"]
 
 
-def test_standard_output_has_only_the_articles(tmp_path: Path) -> None:
+def test_standard_output_has_only_the_articles(tmp_path):
     with SiteServer() as site:
         command = crawl_command("ft", [site.feeds, "limit=3"])
         done = subprocess.run(
@@ -182,7 +182,7 @@ def small_site(shop: Shop, pages: dict[str, str]) -> None:
 
 
 @pytest.mark.thorough
-def test_crawl_without_new_articles_writes_empty_files_or_none(shop: Shop) -> None:
+def test_crawl_without_new_articles_writes_empty_files_or_none(shop):
     small_site(shop, {"/story/1": "A quay"})
     empty = {kind: shop.folder / f"empty.{kind}" for kind in FORMATS}
     assert shop.crawl().code == 0
@@ -202,14 +202,12 @@ def test_crawl_without_new_articles_writes_empty_files_or_none(shop: Shop) -> No
     ("outcome", "is_exported"),
     [(None, True), ("new", True), ("revised", True), ("unchanged", False), ("quarantined", False)],
 )
-def test_only_new_and_revised_articles_are_exported(
-    outcome: Outcome | None, is_exported: bool
-) -> None:
+def test_only_new_and_revised_articles_are_exported(outcome, is_exported):
     assert StoredArticles(None).accepts(replace(ITEM, outcome=outcome)) == is_exported
 
 
 @pytest.mark.thorough
-def test_stopped_crawl_completes_its_files(tmp_path: Path) -> None:
+def test_stopped_crawl_completes_its_files(tmp_path):
     files = {kind: tmp_path / f"all.{kind}" for kind in FORMATS}
     options = [part for file in files.values() for part in out(file)]
     slow, database = {"DOWNLOAD_DELAY": "1"}, tmp_path / "news.sqlite"
@@ -230,7 +228,7 @@ def test_stopped_crawl_completes_its_files(tmp_path: Path) -> None:
     assert urls == {element.findtext("canonical_url") for element in elements}
 
 
-def test_revised_article_is_exported_again_but_not_an_unchanged_one(shop: Shop) -> None:
+def test_revised_article_is_exported_again_but_not_an_unchanged_one(shop):
     pages = {f"/story/{number}": f"About pier {number}" for number in range(3)}
     file = shop.folder / "all.jsonl"
     soon = {"NEWSCRAWL_REVISITS": "1s 1d"}
@@ -251,7 +249,7 @@ def test_revised_article_is_exported_again_but_not_an_unchanged_one(shop: Shop) 
     assert len(stored(done)) == 3
 
 
-def test_dropped_item_is_not_exported(shop: Shop) -> None:
+def test_dropped_item_is_not_exported(shop):
     small_site(shop, {"/story/1": "A quay"})
     shop.site.routes["/story/2"] = lambda _: Answer(body=b"\x89PNG\r\n\x1a\n\0\0\0\x0d")
     shop.site.routes["/feed.xml"] = lambda _: Answer(
@@ -275,7 +273,7 @@ def refused(site: SiteServer, folder: Path, *options: str, **environment: str) -
 
 
 @pytest.mark.thorough
-def test_unwritable_export_file_is_refused_before_the_crawl(tmp_path: Path) -> None:
+def test_unwritable_export_file_is_refused_before_the_crawl(tmp_path):
     (tmp_path / "file").write_text("a file is not a folder")
     with SiteServer() as site:
         code, told = refused(site, tmp_path, *out(tmp_path / "file" / "all.jsonl"))
@@ -285,7 +283,7 @@ def test_unwritable_export_file_is_refused_before_the_crawl(tmp_path: Path) -> N
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", first_is_quick(["json", "xml", "parquet"]))
-def test_appending_to_a_closed_document_is_refused(tmp_path: Path, kind: str) -> None:
+def test_appending_to_a_closed_document_is_refused(tmp_path, kind):
     file = tmp_path / f"all.{kind}"
     file.write_text("what was there")
     with SiteServer() as site:
@@ -296,7 +294,7 @@ def test_appending_to_a_closed_document_is_refused(tmp_path: Path, kind: str) ->
 
 
 @pytest.mark.thorough
-def test_unknown_export_format_is_refused_before_the_crawl(tmp_path: Path) -> None:
+def test_unknown_export_format_is_refused_before_the_crawl(tmp_path):
     feeds = json.dumps({str(tmp_path / "all.odd"): {"format": "odd"}})
     with SiteServer() as site:
         code, told = refused(site, tmp_path, "-s", f"FEEDS={feeds}")
@@ -304,7 +302,7 @@ def test_unknown_export_format_is_refused_before_the_crawl(tmp_path: Path) -> No
 
 
 @pytest.mark.thorough
-def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path) -> None:
+def test_parquet_without_pyarrow_names_the_extra(tmp_path):
     (tmp_path / "pyarrow.py").write_text(
         "raise ModuleNotFoundError(\"No module named 'pyarrow'\", name='pyarrow')\n"
     )
@@ -318,7 +316,7 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 @pytest.mark.parametrize("kind", first_is_quick(FORMATS))
-def test_full_disk_ends_the_crawl_without_losing_articles(shop: Shop, kind: str) -> None:
+def test_full_disk_ends_the_crawl_without_losing_articles(shop, kind):
     full = shop.crawl("-O", f"/dev/full:{kind}")
     assert full.code == 1
     (told,) = full.errors
@@ -333,7 +331,7 @@ def test_full_disk_ends_the_crawl_without_losing_articles(shop: Shop, kind: str)
 
 
 @pytest.mark.thorough
-def test_failing_extension_fails_the_crawl(tmp_path: Path) -> None:
+def test_failing_extension_fails_the_crawl(tmp_path):
     (tmp_path / "failing.py").write_text(
         "from scrapy import signals\n"
         "class Failing:\n"
@@ -362,7 +360,7 @@ def test_failing_extension_fails_the_crawl(tmp_path: Path) -> None:
 # --- What the documents say -----------------------------------------------------------------------
 
 
-def test_documents_table_has_the_fields_of_an_item() -> None:
+def test_documents_table_has_the_fields_of_an_item():
     text = (PROJECT / "docs" / "scrapy.md").read_text("utf-8")
     # The first table of the page; a later one lists statistics.
     table = text[: text.index("| `run`")] + text[text.index("| `run`") :].partition("\n\n")[0]
@@ -402,7 +400,7 @@ def written(exporter: type, *items: object, **options: object) -> bytes:
     return file.getvalue()
 
 
-def test_csv_cells_are_not_formulas() -> None:
+def test_csv_cells_are_not_formulas():
     (row,) = csv.DictReader(StringIO(written(CsvExporter, ITEM).decode(), newline=""))
     assert row["title"] == "'=1+1"
     assert row["authors"] == "Ada; Jule, Jr.; '=2"
@@ -413,40 +411,40 @@ def test_csv_cells_are_not_formulas() -> None:
     ]
 
 
-def test_xml_is_well_formed_for_any_text() -> None:
+def test_xml_is_well_formed_for_any_text():
     (item,) = ET.fromstring(written(XmlExporter, ITEM))  # noqa: S314 - our own
     assert item.findtext("text") == "Siemens\ufffd \ufffd grows."
     assert item.findtext("modified") == ""
     assert [name.text for name in item.iterfind("authors/value")] == list(ITEM.authors)
 
 
-def test_parquet_has_the_fields_of_an_item() -> None:
+def test_parquet_has_the_fields_of_an_item():
     table = pyarrow.parquet.read_table(BytesIO(written(ParquetExporter, ITEM, ITEM)))
     assert table.column_names == list(ItemAdapter(ITEM).field_names())
     assert table.num_rows == 2
     assert table.to_pylist()[1]["mentions"] == [ItemAdapter(ITEM.mentions[0]).asdict()]
 
 
-def test_empty_parquet_file_has_its_columns() -> None:
+def test_empty_parquet_file_has_its_columns():
     table = pyarrow.parquet.read_table(BytesIO(written(ParquetExporter)))
     assert (table.num_rows, table.column_names[0]) == (0, "url")
 
 
-def test_parquet_has_the_requested_fields() -> None:
+def test_parquet_has_the_requested_fields():
     file = written(ParquetExporter, ITEM, fields_to_export={"title": "headline", "source": "site"})
     assert pyarrow.parquet.read_table(BytesIO(file)).to_pylist() == [
         {"headline": "=1+1", "site": "n"}
     ]
 
 
-def test_parquet_is_written_in_row_groups() -> None:
+def test_parquet_is_written_in_row_groups():
     many = (replace(ITEM, run=number) for number in range(2_500))
     file = pyarrow.parquet.ParquetFile(BytesIO(written(ParquetExporter, *many)))
     assert file.metadata.num_row_groups == 3
     assert file.read().column("run").to_pylist() == list(range(2_500))
 
 
-def test_parquet_refuses_other_items() -> None:
+def test_parquet_refuses_other_items():
     with pytest.raises(TypeError, match="not dict"):
         written(ParquetExporter, {"title": "Another item"})
     with pytest.raises(ValueError, match="no field 'titel'"):

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -71,25 +70,25 @@ def places(documents: list[Document | BaseException]) -> set[str]:
     return {place for place in found if place}
 
 
-def test_few_pages_are_read_in_a_thread(readers: ExtractionPool) -> None:
+def test_few_pages_are_read_in_a_thread(readers):
     documents = read_all(readers, [PAGE] * BACKLOG)
     assert places(documents) == HERE
 
 
 @pytest.mark.thorough
-def test_backlog_of_pages_is_read_in_a_process(readers: ExtractionPool) -> None:
+def test_backlog_of_pages_is_read_in_a_process(readers):
     documents = read_all(readers, [PAGE] * (BACKLOG + 5))
     assert len(places(documents)) == 2
     assert places(read_all(readers, [PAGE])).isdisjoint(HERE)
 
 
 @pytest.mark.thorough
-def test_preloaded_process_reads_the_first_page(readers: ExtractionPool) -> None:
+def test_preloaded_process_reads_the_first_page(readers):
     readers.start()
     assert places(read_all(readers, [PAGE])).isdisjoint(HERE)
 
 
-def test_thread_and_process_return_equal_documents(started: ExtractionPool) -> None:
+def test_thread_and_process_return_equal_documents(started):
     documents = read_all(started, [PAGE] * (BACKLOG + 5))
     texts = {document.article.text for document in documents if isinstance(document, Document)}
     assert len(texts) == 1
@@ -97,7 +96,7 @@ def test_thread_and_process_return_equal_documents(started: ExtractionPool) -> N
 
 
 @pytest.mark.thorough
-def test_companies_are_found_in_the_reader_process() -> None:
+def test_companies_are_found_in_the_reader_process():
     readers = ExtractionPool(replace(CONFIG, find_companies=True), 1, load_companies())
     documents = read_all(readers, [PAGE] * (BACKLOG + 5))
     readers.close()
@@ -108,14 +107,14 @@ def test_companies_are_found_in_the_reader_process() -> None:
         assert document.searched is document.article
 
 
-def test_missing_registry_leaves_documents_unsearched(tmp_path: Path) -> None:
+def test_missing_registry_leaves_documents_unsearched(tmp_path):
     config = replace(CONFIG, find_companies=True, registry=tmp_path / "gone.toml")
     document = config.worker().read(PAGE)
     assert isinstance(document, Document)
     assert document.searched is None
 
 
-def test_reader_process_returns_why_a_page_is_not_an_article(started: ExtractionPool) -> None:
+def test_reader_process_returns_why_a_page_is_not_an_article(started):
     empty = replace(PAGE, html=b"")
     verdicts = read_all(started, [empty] * (BACKLOG + 5))
     assert all(isinstance(verdict, NoArticleError) for verdict in verdicts)
@@ -124,7 +123,7 @@ def test_reader_process_returns_why_a_page_is_not_an_article(started: Extraction
     }
 
 
-def test_page_that_crashes_its_process_loses_no_other_page(started: ExtractionPool) -> None:
+def test_page_that_crashes_its_process_loses_no_other_page(started):
     read_all(started, [PAGE] * (BACKLOG + 1))
     poison = replace(PAGE, html=b"poison")
     verdicts = read_all(started, [PAGE, PAGE, poison, PAGE, PAGE])
@@ -141,14 +140,14 @@ def suspected(page: Page) -> Page:
 
 
 @pytest.mark.thorough
-def test_quarantined_page_is_read_in_a_process(started: ExtractionPool) -> None:
+def test_quarantined_page_is_read_in_a_process(started):
     fine, poison = suspected(PAGE), suspected(replace(PAGE, html=b"poison"))
     assert places(read_all(started, [fine])).isdisjoint(HERE)
     assert [type(verdict) for verdict in read_all(started, [poison])] == [WorkerDiedError]
 
 
 @pytest.mark.thorough
-def test_page_over_its_time_limit_is_given_up() -> None:
+def test_page_over_its_time_limit_is_given_up():
     readers = ExtractionPool(replace(CONFIG, max_seconds=15), 1)
     endless = suspected(replace(PAGE, html=b"endless"))
     verdicts = read_all(readers, [endless, suspected(PAGE)])
@@ -156,13 +155,13 @@ def test_page_over_its_time_limit_is_given_up() -> None:
     assert [type(verdict) for verdict in verdicts] == [WorkerDiedError, Document]
 
 
-def test_large_page_is_read_in_a_process(started: ExtractionPool) -> None:
+def test_large_page_is_read_in_a_process(started):
     large = replace(PAGE, html=PAGE.html + b" " * LARGE_PAGE_BYTES)
     assert places(read_all(started, [large])).isdisjoint(HERE)
 
 
 @pytest.mark.thorough
-def test_beginning_of_a_page_that_crashes_its_process_is_read(started: ExtractionPool) -> None:
+def test_beginning_of_a_page_that_crashes_its_process_is_read(started):
     page = suspected(replace(PAGE, html=PAGE.html + b" " * REDUCED_BYTES + b"<p>poisoned end"))
     (document,) = read_all(started, [page])
     assert isinstance(document, Document)
@@ -170,13 +169,13 @@ def test_beginning_of_a_page_that_crashes_its_process_is_read(started: Extractio
 
 
 @pytest.mark.thorough
-def test_page_over_its_memory_limit_loses_no_other_page(started: ExtractionPool) -> None:
+def test_page_over_its_memory_limit_loses_no_other_page(started):
     greedy = suspected(replace(PAGE, html=b"greedy"))
     verdicts = read_all(started, [greedy, suspected(PAGE)])
     assert [type(verdict) for verdict in verdicts] == [WorkerDiedError, Document]
 
 
-def test_zero_processes_read_in_a_thread() -> None:
+def test_zero_processes_read_in_a_thread():
     readers = ExtractionPool(CONFIG, 0)
     documents = read_all(readers, [PAGE] * (BACKLOG + 5))
     readers.close()
@@ -184,7 +183,7 @@ def test_zero_processes_read_in_a_thread() -> None:
 
 
 @pytest.mark.thorough
-def test_readers_end_when_their_crawl_is_killed() -> None:
+def test_readers_end_when_their_crawl_is_killed():
     program = (
         "import asyncio, os, signal\n"
         "from newscrawl.crawl.extraction_pool import ExtractionPool, WorkerConfig\n"
@@ -211,16 +210,16 @@ def test_readers_end_when_their_crawl_is_killed() -> None:
 
 
 @pytest.mark.parametrize(("setting", "processes"), [("0", 0), ("3", 3)])
-def test_setting_is_parsed_as_a_number(setting: str, processes: int) -> None:
+def test_setting_is_parsed_as_a_number(setting, processes):
     assert process_count(setting) == processes
 
 
-def test_auto_means_at_least_one_process() -> None:
+def test_auto_means_at_least_one_process():
     assert process_count("auto") >= 1
 
 
 @pytest.mark.parametrize("setting", ["", "-1", "many", "1.5"])
-def test_invalid_setting_is_named(setting: str) -> None:
+def test_invalid_setting_is_named(setting):
     with pytest.raises(SettingError, match="NEWSCRAWL_EXTRACTION_PROCESSES"):
         process_count(setting)
 
@@ -230,7 +229,7 @@ def _processes(readers: ExtractionPool) -> set[int]:
 
 
 @pytest.mark.thorough
-def test_page_of_a_stopped_process_is_read_in_another_one() -> None:
+def test_page_of_a_stopped_process_is_read_in_another_one():
     readers = ExtractionPool(replace(CONFIG, max_seconds=20), 1)
     (stopped,) = _processes(readers)
     os.kill(stopped, signal.SIGSTOP)
@@ -240,7 +239,7 @@ def test_page_of_a_stopped_process_is_read_in_another_one() -> None:
 
 
 @pytest.mark.thorough
-def test_stopped_process_is_killed_at_the_end(readers: ExtractionPool) -> None:
+def test_stopped_process_is_killed_at_the_end(readers):
     (stopped,) = _processes(readers)
     os.kill(stopped, signal.SIGSTOP)
     ending = threading.Thread(target=readers.close, daemon=True)

@@ -4,7 +4,6 @@ import gzip
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -50,21 +49,21 @@ def world(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Iterator[Wo
         yield World(site, done)
 
 
-def test_crawl_of_faulty_pages_finishes(world: World) -> None:
+def test_crawl_of_faulty_pages_finishes(world):
     assert world.crawl.code == 0, world.crawl.output
     assert world.crawl.errors == []
     assert world.crawl.summary.endswith("; 4 of its feeds and sitemaps could not be read)")
 
 
 @pytest.mark.parametrize("path", ["fine", "overloaded", "nested", "nul", "cut", "latin"])
-def test_faulty_page_that_can_be_parsed_is_stored(world: World, path: str) -> None:
+def test_faulty_page_that_can_be_parsed_is_stored(world, path):
     (row,) = world.stored(f"/fault/{path}")
     assert row["access"] == "open"
     assert "move its maintenance crews to the northern quay" in str(row["text"])
     assert "\0" not in str(row["text"])
 
 
-def test_wrong_charset_is_corrected(world: World) -> None:
+def test_wrong_charset_is_corrected(world):
     (row,) = world.stored("/fault/latin")
     assert row["title"] == "Café prices"
 
@@ -82,15 +81,13 @@ def test_wrong_charset_is_corrected(world: World) -> None:
         ("bomb", "too large", "larger than DOWNLOAD_MAXSIZE"),
     ],
 )
-def test_failed_request_is_logged_and_counted(
-    world: World, path: str, kind: str, reason: str
-) -> None:
+def test_failed_request_is_logged_and_counted(world, path, kind, reason):
     assert f"Can't fetch {world.site.url}/fault/{path}: {reason}\n" in world.crawl.output
     assert world.crawl.counts[f"newscrawl/pages_failed/{kind}"] >= 1
     assert world.stored(f"/fault/{path}") == []
 
 
-def test_response_without_html_is_dropped_and_counted(world: World) -> None:
+def test_response_without_html_is_dropped_and_counted(world):
     assert f"Dropped (NotHtml) {world.site.url}/fault/picture: " in world.crawl.output
     assert world.crawl.counts["item_dropped_reasons_count/NotHtml"] == 1
     assert world.stored("/fault/picture") == []
@@ -100,7 +97,7 @@ def test_response_without_html_is_dropped_and_counted(world: World) -> None:
     ("path", "reason"),
     [("circle", "it redirects to itself"), ("spiral/0", "more redirects than REDIRECT_MAX_TIMES")],
 )
-def test_redirect_loop_is_logged(world: World, path: str, reason: str) -> None:
+def test_redirect_loop_is_logged(world, path, reason):
     assert f"Can't fetch {world.site.url}/fault/{path}: {reason}\n" in world.crawl.output
 
 
@@ -112,9 +109,7 @@ def test_redirect_loop_is_logged(world: World, path: str, reason: str) -> None:
         *((path, "unreadable") for path in ("empty", "circle", "spiral/0")),
     ],
 )
-def test_text_of_the_feed_is_stored_for_a_page_without_text(
-    world: World, path: str, access: str
-) -> None:
+def test_text_of_the_feed_is_stored_for_a_page_without_text(world, path, access):
     (row,) = world.stored(f"/fault/{path}")
     assert row["title"] == f"Report from /fault/{path}"
     assert row["text"] == f"What the feed says about /fault/{path}."
@@ -130,28 +125,26 @@ def test_text_of_the_feed_is_stored_for_a_page_without_text(
         ("circle.xml", "it redirects to itself"),
     ],
 )
-def test_invalid_feed_or_sitemap_is_logged_and_counted(
-    world: World, path: str, reason: str
-) -> None:
+def test_invalid_feed_or_sitemap_is_logged_and_counted(world, path, reason):
     assert re.search(
         rf"Can't (use|read) {re.escape(world.site.url)}/fault/{path}: {reason}", world.crawl.output
     )
     assert world.crawl.counts["newscrawl/listings_failed"] == 4
 
 
-def test_overloaded_page_is_requested_again_after_the_pause(world: World) -> None:
+def test_overloaded_page_is_requested_again_after_the_pause(world):
     first, second = (v.received for v in world.site.visits if v.path == "/fault/overloaded")
     assert second - first > 1 - 0.002  # Retry-After: 1, less the tolerance of two clocks
     assert world.crawl.counts["newscrawl/retry_after_pauses"] >= 1
 
 
-def test_earlier_articles_are_kept(world: World) -> None:
+def test_earlier_articles_are_kept(world):
     (row,) = world.stored("/before")
     assert row["revision"] == 1
     assert "maintenance crews" in str(row["text"])
 
 
-def test_each_page_is_counted_once(world: World) -> None:
+def test_each_page_is_counted_once(world):
     counts = world.crawl.counts
     told = sum(count for name, count in counts.items() if "/pages_failed/" in name)
     stored = counts["newscrawl/articles_new"]
@@ -162,7 +155,7 @@ def test_each_page_is_counted_once(world: World) -> None:
 # --- Kept out -----------------------------------------------------------------------------------
 
 
-def test_requests_stay_on_the_site_and_off_private_addresses(forks: Forks, tmp_path: Path) -> None:
+def test_requests_stay_on_the_site_and_off_private_addresses(forks, tmp_path):
     with SiteServer() as inner, SiteServer(routes=dict(NO_ROBOTS)) as site:
         inside = f"http://127.0.0.1:{inner.port}"
         out = "http://localhost:1/x"
@@ -184,7 +177,7 @@ def test_requests_stay_on_the_site_and_off_private_addresses(forks: Forks, tmp_p
     ]
 
 
-def test_site_closed_by_robots_txt_is_not_requested(forks: Forks, tmp_path: Path) -> None:
+def test_site_closed_by_robots_txt_is_not_requested(forks, tmp_path):
     closed = SiteServer(routes={"/robots.txt": always("User-agent: *\nDisallow: /\n")})
     slow = SiteServer(routes={"/robots.txt": always("User-agent: *\nCrawl-delay: 999\n")})
     with closed, slow:
@@ -202,7 +195,7 @@ def test_site_closed_by_robots_txt_is_not_requested(forks: Forks, tmp_path: Path
 # --- What is asked for --------------------------------------------------------------------------
 
 
-def test_sitemaps_are_followed_through_indexes_and_gzip(forks: Forks, tmp_path: Path) -> None:
+def test_sitemaps_are_followed_through_indexes_and_gzip(forks, tmp_path):
     def urls(*pages: str) -> str:
         return f"<urlset>{''.join(f'<url><loc>{page}</loc></url>' for page in pages)}</urlset>"
 
@@ -231,7 +224,7 @@ def test_sitemaps_are_followed_through_indexes_and_gzip(forks: Forks, tmp_path: 
     assert "is nested too deeply" in done.output
 
 
-def test_since_and_limit_restrict_a_crawl(forks: Forks, tmp_path: Path) -> None:
+def test_since_and_limit_restrict_a_crawl(forks, tmp_path):
     with SiteServer() as site:
         day = next(p for p in content.facts() if p.days_ago == 2).moment
         done = forks.crawl(
@@ -251,7 +244,7 @@ def test_since_and_limit_restrict_a_crawl(forks: Forks, tmp_path: Path) -> None:
     assert days == {f"{newest.moment:%Y-%m-%d}"}
 
 
-def test_barrier_page_of_the_ft_is_not_stored_as_an_article(forks: Forks, tmp_path: Path) -> None:
+def test_barrier_page_of_the_ft_is_not_stored_as_an_article(forks, tmp_path):
     barrier = story("Subscribe to read | Financial Times", "the Financial Times")
     with SiteServer(routes=dict(NO_ROBOTS)) as site:
         paths = ("/content/1", "/content/2", "/content/3")

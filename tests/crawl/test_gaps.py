@@ -157,8 +157,8 @@ NAMED = {("hour", 10), ("day", 15), ("week", 50)}
 @pytest.mark.parametrize("size", first_is_quick([10, 15, 50]))
 @pytest.mark.parametrize("outage", first_is_quick(OUTAGES))
 def test_gap_of_a_feed_is_closed_by_the_sitemap_or_named_with_an_upper_bound(
-    site: SiteServer, forks: Forks, tmp_path: Path, outage: str, size: int
-) -> None:
+    site, forks, tmp_path, outage, size
+):
     world, length = paper(site, forks, tmp_path, size, outage)
     site.routes["/sitemap.xml"] = lambda _: world.sitemap()
     world.columns = {"sitemaps": (f"{site.url}/sitemap.xml",)}
@@ -184,9 +184,7 @@ def test_gap_of_a_feed_is_closed_by_the_sitemap_or_named_with_an_upper_bound(
     assert published - size <= gap_of(named) <= published + 3 * published**0.5 + 2 - size
 
 
-def test_gap_is_named_once_and_the_day_stays_incomplete(
-    site: SiteServer, forks: Forks, tmp_path: Path
-) -> None:
+def test_gap_is_named_once_and_the_day_stays_incomplete(site, forks, tmp_path):
     world, length = paper(site, forks, tmp_path)
     world.crawl(length)
     number = gap_of(world.crawl())
@@ -207,9 +205,7 @@ def test_gap_is_named_once_and_the_day_stays_incomplete(
         assert "incomplete" not in {one.kind for one in list_incidents(database)}
 
 
-def test_sitemap_that_robots_txt_names_closes_the_gap(
-    site: SiteServer, forks: Forks, tmp_path: Path
-) -> None:
+def test_sitemap_that_robots_txt_names_closes_the_gap(site, forks, tmp_path):
     world, length = paper(site, forks, tmp_path)
     named = f"User-agent: *\nAllow: /\nSitemap: {site.url}/map.xml\nSitemap: /other.xml\n".encode()
     site.routes["/robots.txt"] = lambda _: Answer(body=named, kind="text/plain")
@@ -221,9 +217,7 @@ def test_sitemap_that_robots_txt_names_closes_the_gap(
 
 
 @pytest.mark.thorough
-def test_articles_of_a_sitemap_without_dates_are_those_between(
-    site: SiteServer, forks: Forks, tmp_path: Path
-) -> None:
+def test_articles_of_a_sitemap_without_dates_are_those_between(site, forks, tmp_path):
     world, length = paper(site, forks, tmp_path)
     world.columns = {"sitemaps": (f"{site.url}/sitemap.xml",)}
     site.routes["/sitemap.xml"] = lambda _: world.sitemap(dated=False)
@@ -234,9 +228,7 @@ def test_articles_of_a_sitemap_without_dates_are_those_between(
 
 
 @pytest.mark.thorough
-def test_sitemap_that_does_not_reach_back_leaves_the_rest_of_the_gap_open(
-    site: SiteServer, forks: Forks, tmp_path: Path
-) -> None:
+def test_sitemap_that_does_not_reach_back_leaves_the_rest_of_the_gap_open(site, forks, tmp_path):
     world, length = paper(site, forks, tmp_path)
     world.columns = {"news_sitemaps": (f"{site.url}/news.xml",)}
     site.routes["/news.xml"] = lambda _: world.sitemap(
@@ -250,8 +242,8 @@ def test_sitemap_that_does_not_reach_back_leaves_the_rest_of_the_gap_open(
 
 
 def test_section_page_closes_a_gap_if_it_has_as_many_articles_as_were_expected(
-    site: SiteServer, forks: Forks, tmp_path: Path
-) -> None:
+    site, forks, tmp_path
+):
     world, length = paper(site, forks, tmp_path)
 
     def home(_visit: int) -> Answer:
@@ -270,9 +262,7 @@ def test_section_page_closes_a_gap_if_it_has_as_many_articles_as_were_expected(
 
 
 @pytest.mark.thorough
-def test_crawl_that_ended_before_its_gap_was_closed_hides_nothing(
-    site: SiteServer, forks: Forks, tmp_path: Path
-) -> None:
+def test_crawl_that_ended_before_its_gap_was_closed_hides_nothing(site, forks, tmp_path):
     world, length = paper(site, forks, tmp_path)
     world.columns = {"sitemaps": (f"{site.url}/sitemap.xml",)}
     site.routes["/sitemap.xml"] = lambda _: world.sitemap()
@@ -285,9 +275,7 @@ def test_crawl_that_ended_before_its_gap_was_closed_hides_nothing(
 
 
 @pytest.mark.thorough
-def test_old_article_at_the_top_of_a_feed_does_not_hide_a_gap(
-    site: SiteServer, forks: Forks, tmp_path: Path
-) -> None:
+def test_old_article_at_the_top_of_a_feed_does_not_hide_a_gap(site, forks, tmp_path):
     world, length = paper(site, forks, tmp_path)
     usual, pinned = world.visible, 3
     world.visible = lambda: [pinned, *(one for one in usual() if one != pinned)]  # type: ignore[method-assign]
@@ -296,9 +284,7 @@ def test_old_article_at_the_top_of_a_feed_does_not_hide_a_gap(
 
 
 @pytest.mark.thorough
-def test_articles_that_moved_to_other_addresses_are_no_gap(
-    site: SiteServer, forks: Forks, tmp_path: Path
-) -> None:
+def test_articles_that_moved_to_other_addresses_are_no_gap(site, forks, tmp_path):
     world, length = paper(site, forks, tmp_path)
     world.crawl(length)
     moved = world.feed().replace(b"/story/", b"/moved/")
@@ -311,9 +297,7 @@ def test_articles_that_moved_to_other_addresses_are_no_gap(
 
 
 @pytest.mark.thorough
-def test_failing_listings_that_replace_others_are_no_lost_feeds(
-    site: SiteServer, forks: Forks, tmp_path: Path
-) -> None:
+def test_failing_listings_that_replace_others_are_no_lost_feeds(site, forks, tmp_path):
     world, length = paper(site, forks, tmp_path, 50)
     world.columns = {"sitemaps": (f"{site.url}/sitemap.xml",)}
     world.crawl(length)
@@ -333,9 +317,7 @@ def test_failing_listings_that_replace_others_are_no_lost_feeds(
 
 
 @pytest.mark.thorough
-def test_source_without_feeds_has_no_stale_feed(
-    site: SiteServer, forks: Forks, tmp_path: Path
-) -> None:
+def test_source_without_feeds_has_no_stale_feed(site, forks, tmp_path):
     world, _ = paper(site, forks, tmp_path)
     world.columns = {"feeds": (), "sections": (f"{site.url}/",)}
     link = '<h2><a href="/story/1">Report of the harbour, number one</a></h2>'

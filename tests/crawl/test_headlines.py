@@ -2,13 +2,11 @@
 
 import threading
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from tests.site.crawling import Crawl
 from tests.site.faults import Answer, listing
-from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.thorough import first_is_quick
 from tests.walls.pages import CONSENT
@@ -78,9 +76,7 @@ def title_of(done: Crawl) -> list[str]:
     ),
     ids=["as it comes", "page first", "sitemap first", "page last", "feed first"],
 )
-def test_headline_of_a_later_listing_is_stored_in_the_same_crawl(
-    forks: Forks, tmp_path: Path, kept: str, wait_for: dict[str, str]
-) -> None:
+def test_headline_of_a_later_listing_is_stored_in_the_same_crawl(forks, tmp_path, kept, wait_for):
     if kept == "robots" and wait_for.get("/feed.xml") == PAGE:
         wait_for = {"/feed.xml": "/map.xml"}  # the page is never asked for
     with Site(kept, wait_for) as site:
@@ -93,7 +89,7 @@ def test_headline_of_a_later_listing_is_stored_in_the_same_crawl(
 
 
 @pytest.mark.parametrize("kept", first_is_quick(KEPT))
-def test_headline_is_stored_by_a_later_crawl(forks: Forks, tmp_path: Path, kept: str) -> None:
+def test_headline_is_stored_by_a_later_crawl(forks, tmp_path, kept):
     database = tmp_path / "news.sqlite"
     with Site(kept, {"/feed.xml": "/map.xml"}) as site:
         sitemap, feed = f"sitemaps={site.url}/map.xml", site.feeds

@@ -28,7 +28,7 @@ FUZZ = int(os.environ.get("NEWSCRAWL_FUZZ") or 6)
 
 
 @pytest.mark.parametrize("number", first_is_quick(range(FUZZ)))
-def test_crawl_survives_hostile_responses(number: int) -> None:
+def test_crawl_survives_hostile_responses(number):
     assert http.example(f"0/{number}") == []
 
 
@@ -74,7 +74,7 @@ REASONS = (
 
 
 @pytest.mark.parametrize("name", broken.floods())
-def test_page_or_feed_of_endless_headers_is_aborted(flooded: Flooded, name: str) -> None:
+def test_page_or_feed_of_endless_headers_is_aborted(flooded, name):
     assert flooded.floods[name].sent < broken.BUFFERED
     assert flooded.feeds[name].sent < broken.BUFFERED
     for wrong in (f"Can't fetch {flooded.site.url}/{name}: ", f"{flooded.site.url}/feed/{name}: "):
@@ -82,17 +82,17 @@ def test_page_or_feed_of_endless_headers_is_aborted(flooded: Flooded, name: str)
         assert line.endswith(REASONS)
 
 
-def test_other_pages_are_read_beside_endless_headers(flooded: Flooded) -> None:
+def test_other_pages_are_read_beside_endless_headers(flooded):
     assert flooded.crawl.errors == []
     assert [row["title"] for row in flooded.crawl.rows("SELECT title FROM articles")] == ["Fine"]
 
 
-def test_robots_txt_of_endless_headers_is_aborted(flooded: Flooded) -> None:
+def test_robots_txt_of_endless_headers_is_aborted(flooded):
     assert flooded.robots.sent < broken.BUFFERED
     assert "headers too large: robots.txt" in flooded.crawl.output
 
 
-def test_headers_of_an_aborted_response_are_freed() -> None:
+def test_headers_of_an_aborted_response_are_freed():
     flood = broken.floods()["headers"]
     data = flood.head + flood.repeated * (MAX_FRAMING_BYTES // len(flood.repeated))
     ended: list[Failure] = []

@@ -1,16 +1,14 @@
 """Crawls that end before their end: what was stored stays, the rest is met again."""
 
 import json
-from pathlib import Path
 
 from tests.site.crawling import rows_of, started_crawl
 from tests.site.faults import Answer, story
-from tests.site.forking import Forks
 from tests.site.stories import PATHS, stored, twelve_stories
 from tests.watching import wait_for
 
 
-def test_sigterm_ends_a_crawl_without_losing_articles(tmp_path: Path) -> None:
+def test_sigterm_ends_a_crawl_without_losing_articles(tmp_path):
     database = tmp_path / "news.sqlite"
     with twelve_stories() as site, started_crawl(site.feeds, database=database) as run:
         wait_for(lambda: stored(database) >= 3)
@@ -20,7 +18,7 @@ def test_sigterm_ends_a_crawl_without_losing_articles(tmp_path: Path) -> None:
     assert rows_of(database, "SELECT reason FROM runs") == [{"reason": "shutdown"}]
 
 
-def test_failing_database_ends_the_crawl_with_one_line(forks: Forks, tmp_path: Path) -> None:
+def test_failing_database_ends_the_crawl_with_one_line(forks, tmp_path):
     database = tmp_path / "news.sqlite"
 
     def loses_its_table(_visit: int) -> Answer:
@@ -40,7 +38,7 @@ def test_failing_database_ends_the_crawl_with_one_line(forks: Forks, tmp_path: P
     assert kept == done.counts["newscrawl/articles_new"] >= 3
 
 
-def test_crawl_without_storage_exports_its_articles(forks: Forks, tmp_path: Path) -> None:
+def test_crawl_without_storage_exports_its_articles(forks, tmp_path):
     with twelve_stories() as site:
         done = forks.crawl(
             "ft",

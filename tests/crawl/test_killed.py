@@ -160,7 +160,7 @@ def stored(database: Database, site: SiteServer) -> set[str]:
         return {row[0].removeprefix(site.url) for row in rows}
 
 
-def test_each_kill_interrupted_a_crawl_and_the_last_crawl_finished(world: World) -> None:
+def test_each_kill_interrupted_a_crawl_and_the_last_crawl_finished(world):
     assert (world.killed, world.code) == (world.kills, 0)
     sizes = [len(paths) for paths in world.known]
     assert sizes == sorted(sizes)
@@ -168,18 +168,18 @@ def test_each_kill_interrupted_a_crawl_and_the_last_crawl_finished(world: World)
     assert sizes[-1] < len(ARTICLES)
 
 
-def test_killed_crawls_store_each_article_exactly_once(world: World) -> None:
+def test_killed_crawls_store_each_article_exactly_once(world):
     assert sorted(world.paths("SELECT url FROM articles")) == sorted(ARTICLES)
     assert {*ARTICLES, *TWINS} <= set(world.paths("SELECT url FROM article_urls"))
     assert world.rows("SELECT count(*) FROM revisions") == [(0,)]
 
 
-def test_killed_crawls_store_each_mention_exactly_once(world: World) -> None:
+def test_killed_crawls_store_each_mention_exactly_once(world):
     per_article = world.rows("SELECT count(*) FROM mentions GROUP BY article_id")
     assert per_article == [(COMPANIES_PER_STORY,)] * len(ARTICLES)
 
 
-def test_killed_crawls_leave_no_page_in_the_frontier(world: World) -> None:
+def test_killed_crawls_leave_no_page_in_the_frontier(world):
     rows = world.rows("SELECT reason, count(*) FROM frontier GROUP BY reason ORDER BY reason")
     dropped = sum(count for reason, count in rows if reason not in {"alias", "new"})
     assert dropped == len(EMPTY[0]) + len(EMPTY[1])
@@ -188,7 +188,7 @@ def test_killed_crawls_leave_no_page_in_the_frontier(world: World) -> None:
     assert world.rows("SELECT count(*) FROM frontier WHERE state <> 'done'") == [(0,)]
 
 
-def test_stored_pages_are_not_requested_again(world: World) -> None:
+def test_stored_pages_are_not_requested_again(world):
     # Those that a redirect leads to are met again by following it.
     listed_once = set(ARTICLES) - set(STORIES[: len(REDIRECTS)])
     for known, asked in zip(world.known, world.asked_later, strict=True):

@@ -72,9 +72,7 @@ def holder(database: Path) -> str | None:
 
 
 @pytest.mark.thorough
-def test_second_crawl_is_refused_in_one_line_and_fetches_nothing(
-    tmp_path: Path, site: SiteServer, release: threading.Event
-) -> None:
+def test_second_crawl_is_refused_in_one_line_and_fetches_nothing(tmp_path, site, release):
     database = tmp_path / "news.sqlite"
     with a_crawl_at_work(site, database) as first:
         asked = len(site.visits)
@@ -93,9 +91,7 @@ def test_second_crawl_is_refused_in_one_line_and_fetches_nothing(
     assert crawl("ft", site.feeds, database=database).code == 0
 
 
-def test_killed_crawl_resumes_at_once(
-    tmp_path: Path, site: SiteServer, release: threading.Event
-) -> None:
+def test_killed_crawl_resumes_at_once(tmp_path, site, release):
     database = tmp_path / "news.sqlite"
     with a_crawl_at_work(site, database, {"NEWSCRAWL_LEASE": "86400"}) as first:
         os.kill(first.pid, signal.SIGKILL)
@@ -110,7 +106,7 @@ def test_killed_crawl_resumes_at_once(
 
 
 @pytest.mark.thorough
-def test_crawl_of_a_monitor_takes_no_own_lease(tmp_path: Path, site: SiteServer) -> None:
+def test_crawl_of_a_monitor_takes_no_own_lease(tmp_path, site):
     database, its = tmp_path / "news.sqlite", {"NEWSCRAWL_LEASE_HOLDER": "host:1:abcdef01"}
     with open_database(f"sqlite:///{database}") as opened:
         monitors = Leases(opened, "host:1:abcdef01", LeaseTerms(length=MINUTE))
@@ -143,7 +139,7 @@ def stop_between_writes(run: subprocess.Popen[bytes], database: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_stopped_crawl_sends_nothing_after_another_has_begun(tmp_path: Path) -> None:
+def test_stopped_crawl_sends_nothing_after_another_has_begun(tmp_path):
     database = tmp_path / "news.sqlite"
     pace = {"DOWNLOAD_DELAY": "0.2", "NEWSCRAWL_LEASE": "6", "AUTOTHROTTLE_ENABLED": "0"}
     paths = tuple(f"/story/{number}" for number in range(600))
@@ -173,9 +169,7 @@ def test_stopped_crawl_sends_nothing_after_another_has_begun(tmp_path: Path) -> 
 
 
 @pytest.mark.thorough
-def test_crawl_ends_when_its_lease_is_taken_over(
-    tmp_path: Path, site: SiteServer, release: threading.Event
-) -> None:
+def test_crawl_ends_when_its_lease_is_taken_over(tmp_path, site, release):
     database = tmp_path / "news.sqlite"
     with a_crawl_at_work(site, database, {"NEWSCRAWL_LEASE": "1.5"}) as first:
         rows_of(database, "UPDATE leases SET holder = 'elsewhere:1:abcdef01'")
@@ -187,9 +181,7 @@ def test_crawl_ends_when_its_lease_is_taken_over(
 
 
 @pytest.mark.thorough
-def test_crawl_stops_that_can_not_renew_its_lease(
-    tmp_path: Path, site: SiteServer, release: threading.Event, postgres_url: str
-) -> None:
+def test_crawl_stops_that_can_not_renew_its_lease(tmp_path, site, release, postgres_url):
     upgrade_database(postgres_url)
     log, settings = tmp_path / "news.log", {"NEWSCRAWL_LEASE": "3"}
     with (
@@ -218,7 +210,7 @@ def source_lease(database: Database, length: timedelta = MINUTE) -> SourceLease:
     return SourceLease(database, "ft", length)
 
 
-def test_monitor_and_manual_crawl_exclude_each_other(database: Database) -> None:
+def test_monitor_and_manual_crawl_exclude_each_other(database):
     mine = source_lease(database)
     monitors = Leases(database, "host:1:abcdef01", LeaseTerms(length=MINUTE))
     monitors.register([Origin("ft", "FT", "GB", "en", "https://ft.example/")])
@@ -249,19 +241,19 @@ def test_monitor_and_manual_crawl_exclude_each_other(database: Database) -> None
     ids=["alive", "another host", "another container", "gone", "its number again", "unknown"],
 )
 @pytest.mark.skipif(not this_process().place, reason="needs process ids and start times from /proc")
-def test_only_a_process_known_to_be_gone_loses_its_lease(process: Process, gone: bool) -> None:
+def test_only_a_process_known_to_be_gone_loses_its_lease(process, gone):
     assert process.is_gone() is gone
     assert process_of(str(process)) == process
     assert process_of(f"{process}:12345678") == process
 
 
-def test_two_crawls_of_one_process_exclude_each_other(database: Database) -> None:
+def test_two_crawls_of_one_process_exclude_each_other(database):
     source_lease(database).take()
     with pytest.raises(SourceBusyError, match=f"by process {os.getpid()} on "):
         source_lease(database).take()
 
 
-def test_expired_lease_can_be_taken(database: Database) -> None:
+def test_expired_lease_can_be_taken(database):
     other = source_lease(database, timedelta(milliseconds=1))
     other.take()
     time.sleep(0.05)

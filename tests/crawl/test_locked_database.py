@@ -84,9 +84,7 @@ def locked_crawls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[i
 
 
 @pytest.mark.parametrize("path", first_is_quick(LOCKED_AT))
-def test_crawl_waits_for_a_locked_database(
-    locked_crawls: dict[str, tuple[int, str, Path]], path: str
-) -> None:
+def test_crawl_waits_for_a_locked_database(locked_crawls, path):
     code, log, database = locked_crawls[path]
     assert code == 0, log
     assert "6 new, 0 revised, 0 unchanged, 18 mentions; state ok" in log
@@ -96,9 +94,7 @@ def test_crawl_waits_for_a_locked_database(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("path", first_is_quick(LOCKED_AT))
-def test_sigterm_ends_a_crawl_that_waits_for_a_lock(
-    tmp_path: Path, site: SiteServer, path: str
-) -> None:
+def test_sigterm_ends_a_crawl_that_waits_for_a_lock(tmp_path, site, path):
     database = tmp_path / "news.sqlite"
     open_database(f"sqlite:///{database}").close()
     other = lock_when(site, path, database)
@@ -115,9 +111,7 @@ def test_sigterm_ends_a_crawl_that_waits_for_a_lock(
 
 
 @pytest.mark.thorough
-def test_sigterm_ends_a_crawl_that_waits_for_a_lock_at_its_start(
-    tmp_path: Path, site: SiteServer
-) -> None:
+def test_sigterm_ends_a_crawl_that_waits_for_a_lock_at_its_start(tmp_path, site):
     database = tmp_path / "news.sqlite"
     open_database(f"sqlite:///{database}").close()
     with closing(sqlite3.connect(database, isolation_level=None)) as other:

@@ -35,11 +35,11 @@ def crawled(forks: Forks, folder: Path, pages: int, **settings: str) -> list[flo
         return gaps(site.visits)
 
 
-def test_no_delay_is_shorter_than_the_setting(forks: Forks, tmp_path: Path) -> None:
+def test_no_delay_is_shorter_than_the_setting(forks, tmp_path):
     assert min(crawled(forks, tmp_path, 20)) > DELAY - TOLERANCE
 
 
-def test_delay_counts_from_when_a_request_was_sent(forks: Forks, tmp_path: Path) -> None:
+def test_delay_counts_from_when_a_request_was_sent(forks, tmp_path):
     late = json.dumps({"tests.dying.LateSending": 0})
     assert min(crawled(forks, tmp_path, 8, EXTENSIONS=late)) > DELAY - TOLERANCE
 
@@ -71,18 +71,14 @@ def crawled_with_overload(
     return sorted(seen, key=lambda one: one.received)
 
 
-def test_no_request_follows_an_overloaded_answer_before_the_pause_ends(
-    forks: Forks, tmp_path: Path
-) -> None:
+def test_no_request_follows_an_overloaded_answer_before_the_pause_ends(forks, tmp_path):
     one_at_a_time = {"DOWNLOAD_DELAY": "0.1", "CONCURRENT_REQUESTS_PER_DOMAIN": "1"}
     seen = crawled_with_overload(forks, tmp_path, 4, 0, **one_at_a_time)
     assert seen[1].received - seen[0].received > SLOW + REST - TOLERANCE
 
 
 @pytest.mark.thorough
-def test_request_that_was_begun_before_an_overloaded_answer_does_not_end_the_pause(
-    forks: Forks, tmp_path: Path
-) -> None:
+def test_request_that_was_begun_before_an_overloaded_answer_does_not_end_the_pause(forks, tmp_path):
     late = json.dumps({"tests.dying.LateSending": 0})  # sends the third page after the answer
     settings = {"DOWNLOAD_DELAY": str(DELAY), "EXTENSIONS": late}
     seen = crawled_with_overload(forks, tmp_path, 3, 1, **settings)
@@ -91,9 +87,7 @@ def test_request_that_was_begun_before_an_overloaded_answer_does_not_end_the_pau
 
 
 @pytest.mark.parametrize("header", first_is_quick(["0", "Sat, 01 Jan 2000 00:00:00 GMT"]))
-def test_overloaded_host_that_asks_for_no_pause_gets_the_usual_one(
-    forks: Forks, tmp_path: Path, header: str
-) -> None:
+def test_overloaded_host_that_asks_for_no_pause_gets_the_usual_one(forks, tmp_path, header):
     site = SiteServer()
     site.serve_stories(("/story/0",))
     refusal = Answer(status=503, headers=(("Retry-After", header),))
@@ -108,7 +102,7 @@ def test_overloaded_host_that_asks_for_no_pause_gets_the_usual_one(
 
 
 @pytest.mark.thorough
-def test_hosts_with_and_without_www_have_one_delay(forks: Forks, tmp_path: Path) -> None:
+def test_hosts_with_and_without_www_have_one_delay(forks, tmp_path):
     with SiteServer() as site:
         site.routes["/robots.txt"] = always(status=404)
         homes = [f"http://{name}:{site.port}" for name in ("pier.example", "www.pier.example")]

@@ -4,7 +4,6 @@ import gzip
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import brotli
 import pytest
@@ -89,29 +88,29 @@ def attack(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Iterator[A
         yield Attack(site, inner, done)
 
 
-def test_no_request_reaches_a_private_address(attack: Attack) -> None:
+def test_no_request_reaches_a_private_address(attack):
     assert attack.inner.visits == []
     assert attack.crawl.code == 0, attack.crawl.output
     assert attack.crawl.errors == []
 
 
 @pytest.mark.parametrize("name", INSIDE)
-def test_private_address_is_refused_in_any_spelling(attack: Attack, name: str) -> None:
+def test_private_address_is_refused_in_any_spelling(attack, name):
     assert "private address" in attack.said(name)
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)
-def test_other_protocols_and_credentials_are_refused(attack: Attack, name: str) -> None:
+def test_other_protocols_and_credentials_are_refused(attack, name):
     assert re.search(ELSEWHERE[name][1], attack.said(name)) or "answered 302" in attack.said(name)
     assert "secret" not in attack.crawl.output
 
 
-def test_other_pages_are_stored_beside_refused_ones(attack: Attack) -> None:
+def test_other_pages_are_stored_beside_refused_ones(attack):
     assert [row["title"] for row in attack.crawl.rows("SELECT title FROM articles")] == ["Fine"]
 
 
 @pytest.mark.thorough
-def test_private_address_is_not_requested_through_a_proxy(tmp_path: Path) -> None:
+def test_private_address_is_not_requested_through_a_proxy(tmp_path):
     spelled = {name: url for name, url in INSIDE.items() if ".pier." not in url}
     with SiteServer() as proxy:
         proxy.routes |= {
@@ -136,7 +135,7 @@ def test_private_address_is_not_requested_through_a_proxy(tmp_path: Path) -> Non
 
 
 @pytest.mark.thorough
-def test_setting_allows_private_addresses(tmp_path: Path) -> None:
+def test_setting_allows_private_addresses(tmp_path):
     routes = {"/robots.txt": always(status=404), "/feed.xml": away("/to")}
     with SiteServer(routes=routes) as site:
         named = f"http://pier.example:{site.port}"
@@ -221,7 +220,7 @@ def flood(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Iterator[At
 
 
 @pytest.mark.parametrize("name", TOO_MUCH)
-def test_page_over_its_size_or_time_limit_is_aborted(flood: Attack, name: str) -> None:
+def test_page_over_its_size_or_time_limit_is_aborted(flood, name):
     assert f"Can't fetch {flood.site.url}/{name}: {REASONS[name]}" in flood.crawl.output
     assert flood.crawl.code == 0
     assert flood.crawl.errors == []
@@ -235,11 +234,11 @@ def test_page_over_its_size_or_time_limit_is_aborted(flood: Attack, name: str) -
         ("parameters.xml", "declares XML entities"),
     ],
 )
-def test_feed_over_its_size_limit_is_aborted(flood: Attack, name: str, reason: str) -> None:
+def test_feed_over_its_size_limit_is_aborted(flood, name, reason):
     assert re.search(rf"Can't (use|read) \S+/{re.escape(name)}: .*{reason}", flood.crawl.output)
 
 
-def test_external_dtd_is_not_requested_and_the_feed_is_read(flood: Attack) -> None:
+def test_external_dtd_is_not_requested_and_the_feed_is_read(flood):
     assert flood.inner.visits == []
     titles = {row["title"] for row in flood.crawl.rows("SELECT title FROM articles")}
     assert titles == {"Fine", "Listed beside a document type"}

@@ -2,13 +2,12 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Newscrawl
 from tests.site.crawling import Crawl
 from tests.site.faults import Answer, always, listing, story
 from tests.site.forking import Forks
@@ -133,9 +132,7 @@ LOADING = (
     ),
     ids=["shell", "consent", "login", "error", "loading", "json", "named"],
 )
-def test_page_that_replaces_every_article_is_quarantined(
-    world: World, newscrawl: Newscrawl, page: bytes, reason: str
-) -> None:
+def test_page_that_replaces_every_article_is_quarantined(world, newscrawl, page, reason):
     before = world.contents(world.crawl())
     assert len(before[0]) == len(PATHS)
     assert before[1]
@@ -163,9 +160,7 @@ def test_page_that_replaces_every_article_is_quarantined(
     assert rows == [{"state": "superseded", "text": ""}] * len(PATHS)
 
 
-def test_correction_is_stored_beside_quarantined_revisions(
-    world: World, newscrawl: Newscrawl
-) -> None:
+def test_correction_is_stored_beside_quarantined_revisions(world, newscrawl):
     world.crawl()
     for path in world.paths[:10]:
         world.site.serve(path, SHELL.encode)
@@ -188,7 +183,7 @@ def test_correction_is_stored_beside_quarantined_revisions(
     assert third.rows("SELECT count(*) AS n FROM articles WHERE length(text) < 1000") == [{"n": 0}]
 
 
-def test_revision_applied_by_mistake_can_be_restored(world: World, newscrawl: Newscrawl) -> None:
+def test_revision_applied_by_mistake_can_be_restored(world, newscrawl):
     world.paths = PATHS[:2]
     first = world.crawl()
     before = world.contents(first)
@@ -252,12 +247,8 @@ def show_everywhere(world: World, body: bytes, *, by_redirect: bool) -> None:
     ],
 )
 def test_page_that_all_addresses_show_replaces_no_article(
-    world: World,
-    newscrawl: Newscrawl,
-    page: Callable[[], bytes],
-    by_redirect: bool,
-    first_alone: int,
-) -> None:
+    world, newscrawl, page, by_redirect, first_alone
+):
     world.paths = PATHS[:9]
     first = world.crawl()
     before = world.contents(first)
@@ -287,7 +278,7 @@ def test_page_that_all_addresses_show_replaces_no_article(
 
 
 @pytest.mark.thorough
-def test_article_that_was_written_anew_is_stored_when_it_is_read_again(world: World) -> None:
+def test_article_that_was_written_anew_is_stored_when_it_is_read_again(world):
     world.paths = PATHS[:3]
     anew = welcome().replace(b"Welcome to the new harbour portal", b"Harbour report 0, closed")
     before = world.contents(world.crawl())

@@ -58,7 +58,7 @@ def world(tmp_path: Path, forks: Forks) -> Iterator[World]:
         yield world
 
 
-def test_second_crawl_of_an_unchanged_site_transfers_under_a_hundredth(world: World) -> None:
+def test_second_crawl_of_an_unchanged_site_transfers_under_a_hundredth(world):
     site = world.site
     world.crawl()
     first, site.sent = site.sent, 0
@@ -70,7 +70,7 @@ def test_second_crawl_of_an_unchanged_site_transfers_under_a_hundredth(world: Wo
 
 
 @pytest.mark.thorough
-def test_feed_without_validators_is_not_parsed_again(world: World) -> None:
+def test_feed_without_validators_is_not_parsed_again(world):
     site = world.site
     site.routes["/feed.xml"] = lambda _: Answer(body=listing(site.url, world.paths), kind=XML)
     world.crawl()
@@ -80,7 +80,7 @@ def test_feed_without_validators_is_not_parsed_again(world: World) -> None:
     assert again.summary.endswith("state ok")
 
 
-def test_changed_feed_adds_only_its_new_articles(world: World) -> None:
+def test_changed_feed_adds_only_its_new_articles(world):
     world.crawl()
     world.site.serve("/story/new", lambda: story("Fresh from the quay", "Siemens"))
     world.paths = ("/story/new", *world.paths[:5])
@@ -90,7 +90,7 @@ def test_changed_feed_adds_only_its_new_articles(world: World) -> None:
     assert again.counts["newscrawl/known"] == 5
 
 
-def test_page_with_a_later_lastmod_is_read_again(world: World) -> None:
+def test_page_with_a_later_lastmod_is_read_again(world):
     corrected = "/story/3"
     moments = dict.fromkeys(world.paths, "2026-01-05T08:00:00Z")
 
@@ -113,7 +113,7 @@ def test_page_with_a_later_lastmod_is_read_again(world: World) -> None:
     assert again.counts["newscrawl/articles_revised"] == 1
 
 
-def test_amp_page_of_a_known_article_is_not_requested(world: World) -> None:
+def test_amp_page_of_a_known_article_is_not_requested(world):
     world.paths = ("/amp/story/3", *world.paths)
     world.site.serve("/amp/story/3", lambda: story("About /story/3", "Siemens"))
     done = world.crawl()
@@ -127,7 +127,7 @@ def test_amp_page_of_a_known_article_is_not_requested(world: World) -> None:
 
 
 @pytest.mark.thorough
-def test_page_due_again_within_a_crawl_waits_for_the_next_crawl(world: World) -> None:
+def test_page_due_again_within_a_crawl_waits_for_the_next_crawl(world):
     failing, slow = "/story/0", {"DOWNLOAD_DELAY": "0.3", "CONCURRENT_REQUESTS": "1"}
     site = world.site
     world.paths = world.paths[:10]
@@ -142,7 +142,7 @@ def test_page_due_again_within_a_crawl_waits_for_the_next_crawl(world: World) ->
 
 
 @pytest.mark.thorough
-def test_pages_beyond_the_limit_wait_for_the_next_crawl(world: World) -> None:
+def test_pages_beyond_the_limit_wait_for_the_next_crawl(world):
     first = world.crawl(world.site.feeds, "limit=15")
     world.crawl(world.site.feeds)
     assert first.counts["newscrawl/over_limit"] == 5
@@ -151,7 +151,7 @@ def test_pages_beyond_the_limit_wait_for_the_next_crawl(world: World) -> None:
 
 
 @pytest.mark.thorough
-def test_earlier_since_reads_an_unchanged_listing_again(world: World) -> None:
+def test_earlier_since_reads_an_unchanged_listing_again(world):
     def dated(path: str, day: int) -> str:
         return f"<url><loc>{world.site.url}{path}</loc><lastmod>2026-01-{day:02}</lastmod></url>"
 
@@ -168,7 +168,7 @@ def test_earlier_since_reads_an_unchanged_listing_again(world: World) -> None:
 
 
 @pytest.mark.thorough
-def test_sitemaps_of_an_unchanged_index_are_requested_again(world: World) -> None:
+def test_sitemaps_of_an_unchanged_index_are_requested_again(world):
     def urlset(paths: tuple[str, ...]) -> bytes:
         urls = "".join(f"<url><loc>{world.site.url}{path}</loc></url>" for path in paths)
         return f"<urlset>{urls}</urlset>".encode()
@@ -186,7 +186,7 @@ def test_sitemaps_of_an_unchanged_index_are_requested_again(world: World) -> Non
 
 
 @pytest.mark.thorough
-def test_sitemap_with_an_old_lastmod_is_not_requested(world: World) -> None:
+def test_sitemap_with_an_old_lastmod_is_not_requested(world):
     urls = f"<urlset><url><loc>{world.site.url}{world.paths[0]}</loc></url></urlset>"
     inner = f"<sitemap><loc>{world.site.url}/map.xml</loc><lastmod>2026-01-01</lastmod></sitemap>"
     site = world.site
@@ -202,7 +202,7 @@ def test_sitemap_with_an_old_lastmod_is_not_requested(world: World) -> None:
     assert world.asked == ["/robots.txt", "/index.xml"]
 
 
-def test_polls_due_requests_only_due_listings(world: World) -> None:
+def test_polls_due_requests_only_due_listings(world):
     world.crawl(world.site.feeds)
     rested = world.crawl(world.site.feeds, "polls=due")
     assert world.asked == []
@@ -215,7 +215,7 @@ def test_polls_due_requests_only_due_listings(world: World) -> None:
 # --- Corrections --------------------------------------------------------------------------------
 
 
-def test_correction_is_stored_and_an_unchanged_page_is_not_transferred(world: World) -> None:
+def test_correction_is_stored_and_an_unchanged_page_is_not_transferred(world):
     world.paths = world.paths[:2]
     site = world.site
     world.crawl(NEWSCRAWL_REVISITS="1s 1d")
@@ -237,7 +237,7 @@ def test_correction_is_stored_and_an_unchanged_page_is_not_transferred(world: Wo
 
 
 @pytest.mark.thorough
-def test_page_without_an_article_can_become_one(world: World) -> None:
+def test_page_without_an_article_can_become_one(world):
     world.paths = world.paths[:1]
     world.site.serve("/story/0", lambda: b"<html><h1>Soon</h1><p>More follows.</p></html>")
     first = world.crawl(NEWSCRAWL_REVISITS="1s", code=1)
@@ -251,7 +251,7 @@ def test_page_without_an_article_can_become_one(world: World) -> None:
     ]
 
 
-def test_failed_page_is_retried_later(world: World) -> None:
+def test_failed_page_is_retried_later(world):
     world.paths = world.paths[:1]
     site = world.site
     site.routes["/story/0"] = always(status=404)
@@ -263,7 +263,7 @@ def test_failed_page_is_retried_later(world: World) -> None:
 
 
 @pytest.mark.thorough
-def test_page_that_is_gone_is_not_retried(world: World) -> None:
+def test_page_that_is_gone_is_not_retried(world):
     world.paths = world.paths[:1]
     site = world.site
     site.routes["/story/0"] = always(status=410)
@@ -277,7 +277,7 @@ def test_page_that_is_gone_is_not_retried(world: World) -> None:
 
 
 @pytest.mark.thorough
-def test_redirect_and_its_target_are_one_article(world: World) -> None:
+def test_redirect_and_its_target_are_one_article(world):
     site = world.site
     site.routes["/r/1"] = lambda _: Answer(
         status=302, headers=(("Location", "/story/0?utm_source=rss"),)
@@ -295,7 +295,7 @@ def test_redirect_and_its_target_are_one_article(world: World) -> None:
 
 
 @pytest.mark.parametrize("listed", first_is_quick([("/amp/0", "/story/0"), ("/story/0", "/amp/0")]))
-def test_amp_page_is_an_alias_of_its_article(world: World, listed: tuple[str, str]) -> None:
+def test_amp_page_is_an_alias_of_its_article(world, listed):
     link = f"<link rel='canonical' href='{world.site.url}/story/0'>"
     page = story("About /story/0", "Siemens").replace(b"</head>", f"{link}</head>".encode())
     shorter = page.replace(b" (2)</p>", b"</p>")

@@ -73,7 +73,7 @@ def reader(forks: Forks, tmp_path: Path) -> Reader:
 # --- All requests wait ------------------------------------------------------------------------
 
 
-def test_closed_site_is_requested_only_for_robots_txt(reader: Reader) -> None:
+def test_closed_site_is_requested_only_for_robots_txt(reader):
     with site_with(always(CLOSED, delay=0.2)) as site:
         for _ in range(3):
             done = reader.crawl(site)
@@ -83,7 +83,7 @@ def test_closed_site_is_requested_only_for_robots_txt(reader: Reader) -> None:
     assert day["state"] == "blocked_by_robots"
 
 
-def test_revisits_wait_for_robots_txt(reader: Reader) -> None:
+def test_revisits_wait_for_robots_txt(reader):
     with site_with(always(OPEN)) as site:
         reader.crawl(site)
         site.routes["/robots.txt"] = always(CLOSED, delay=0.2)
@@ -97,7 +97,7 @@ def test_revisits_wait_for_robots_txt(reader: Reader) -> None:
     assert stored["number"] == 15  # what was read while it was allowed stays, until an audit
 
 
-def test_each_host_has_its_own_robots_txt(reader: Reader) -> None:
+def test_each_host_has_its_own_robots_txt(reader):
     closed, allowed, bare = (
         site_with(robots)
         for robots in (always(CLOSED, delay=0.2), always(OPEN), always(status=404))
@@ -129,7 +129,7 @@ UNREADABLE: dict[str, Route] = {
 
 
 @pytest.mark.parametrize("robots", first_is_quick(UNREADABLE.values()), ids=UNREADABLE)
-def test_unreadable_robots_txt_forbids_all_pages(reader: Reader, robots: Route) -> None:
+def test_unreadable_robots_txt_forbids_all_pages(reader, robots):
     with site_with(robots) as site:
         done = reader.crawl(site, **IMPATIENT)
         assert set(site.paths()) == {"/robots.txt"}
@@ -141,7 +141,7 @@ def test_unreadable_robots_txt_forbids_all_pages(reader: Reader, robots: Route) 
     assert done.output.count(f"Can't read {site.url}/robots.txt: ") == 1
 
 
-def test_unreadable_robots_txt_affects_only_its_host(reader: Reader) -> None:
+def test_unreadable_robots_txt_affects_only_its_host(reader):
     with site_with(instead(broken.reset)) as down, site_with(always(OPEN)) as up:
         done = reader.crawl(down, up)
         assert set(down.paths()) == {"/robots.txt"}
@@ -157,7 +157,7 @@ def test_unreadable_robots_txt_affects_only_its_host(reader: Reader) -> None:
 # --- The last good copy -----------------------------------------------------------------------
 
 
-def test_last_copy_of_robots_txt_is_obeyed_for_a_day(reader: Reader) -> None:
+def test_last_copy_of_robots_txt_is_obeyed_for_a_day(reader):
     with site_with(always(b"User-agent: *\nDisallow: /f1/\n")) as site:
         reader.crawl(site)
         assert not any(path.startswith("/f1/") for path in site.paths())
@@ -182,7 +182,7 @@ def test_last_copy_of_robots_txt_is_obeyed_for_a_day(reader: Reader) -> None:
 
 
 @pytest.mark.thorough
-def test_missing_robots_txt_is_not_a_copy(reader: Reader) -> None:
+def test_missing_robots_txt_is_not_a_copy(reader):
     with site_with(always(status=404)) as site:
         reader.crawl(site)
         site.routes["/robots.txt"] = instead(broken.reset)
@@ -195,7 +195,7 @@ def test_missing_robots_txt_is_not_a_copy(reader: Reader) -> None:
 
 
 @pytest.mark.thorough
-def test_pages_wait_until_robots_txt_can_be_read_again(reader: Reader) -> None:
+def test_pages_wait_until_robots_txt_can_be_read_again(reader):
     with site_with(always(OPEN)) as site, site_with(instead(broken.reset)) as pages:
         elsewhere = tuple(f"{pages.url}/f1/{number}" for number in range(3))
         site.routes["/f1.xml"] = always(listing(site.url, elsewhere), kind=XML)
@@ -224,7 +224,7 @@ def test_pages_wait_until_robots_txt_can_be_read_again(reader: Reader) -> None:
 
 
 @pytest.mark.thorough
-def test_sigterm_ends_a_crawl_that_waits_for_robots_txt(tmp_path: Path) -> None:
+def test_sigterm_ends_a_crawl_that_waits_for_robots_txt(tmp_path):
     patient = {"DOWNLOAD_TIMEOUT": "600"}
     with site_with(instead(broken.silence)) as site:
         with started_crawl(
@@ -243,7 +243,7 @@ def away(target: str) -> Route:
     return always(status=301, headers=(("Location", target),))
 
 
-def test_five_redirects_of_robots_txt_are_followed_across_hosts(reader: Reader) -> None:
+def test_five_redirects_of_robots_txt_are_followed_across_hosts(reader):
     with site_with(always(status=404)) as site, SiteServer() as other:
         site.routes["/robots.txt"] = away("/1")
         site.routes |= {"/1": away("/2"), "/2": away("/3"), "/3": away("/4")}
@@ -254,7 +254,7 @@ def test_five_redirects_of_robots_txt_are_followed_across_hosts(reader: Reader) 
     assert done.counts["newscrawl/listings_disallowed"] == 5
 
 
-def test_redirect_of_robots_txt_to_a_private_address_is_refused(reader: Reader) -> None:
+def test_redirect_of_robots_txt_to_a_private_address_is_refused(reader):
     with SiteServer() as inner, site_with(always(OPEN)) as site:
         site.routes["/robots.txt"] = away(f"http://127.0.0.1:{inner.port}/robots.txt")
         done = reader.crawl(site)
@@ -263,7 +263,7 @@ def test_redirect_of_robots_txt_to_a_private_address_is_refused(reader: Reader) 
     assert done.counts["newscrawl/listings_unreachable_robots"] == 5
 
 
-def test_robots_txt_is_read_up_to_500_kibibytes(reader: Reader) -> None:
+def test_robots_txt_is_read_up_to_500_kibibytes(reader):
     line = b"# nothing\n"
     full = 500 * 1024 // len(line)
     head = b"User-agent: *\nDisallow: /f1\n" + line * (full - 10)
@@ -274,9 +274,7 @@ def test_robots_txt_is_read_up_to_500_kibibytes(reader: Reader) -> None:
     assert {"/f3.xml", "/f4.xml"} < asked
 
 
-def test_declared_address_that_robots_txt_forbids_is_neither_kept_nor_requested(
-    reader: Reader,
-) -> None:
+def test_declared_address_that_robots_txt_forbids_is_neither_kept_nor_requested(reader):
     site = site_with(always(OPEN))
     pages = [path for path in site.routes if path.startswith("/f1/")]
     for path in pages:

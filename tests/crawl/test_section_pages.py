@@ -64,9 +64,7 @@ def titles(done: Crawl) -> list[str]:
     return sorted(row["title"] for row in done.rows("SELECT title FROM articles"))
 
 
-def test_home_page_links_to_sections_and_articles_are_followed(
-    forks: Forks, tmp_path: Path
-) -> None:
+def test_home_page_links_to_sections_and_articles_are_followed(forks, tmp_path):
     with site() as server:
         done = crawled(forks, server, tmp_path)
         asked = server.paths()
@@ -84,7 +82,7 @@ def test_home_page_links_to_sections_and_articles_are_followed(
     assert "0 new, 0 revised, 0 unchanged" in again.summary
 
 
-def test_only_sections_of_the_registry_are_read(forks: Forks, tmp_path: Path) -> None:
+def test_only_sections_of_the_registry_are_read(forks, tmp_path):
     with site() as server:
         server.routes["/economy/crane-maker-finds-a-buyer"] = always(status=402)
         done = crawled(forks, server, tmp_path, feeds=(), sections=(f"{server.url}/economy/",))
@@ -98,7 +96,7 @@ def test_only_sections_of_the_registry_are_read(forks: Forks, tmp_path: Path) ->
     ]
 
 
-def test_section_pages_are_not_read_beside_a_working_feed(forks: Forks, tmp_path: Path) -> None:
+def test_section_pages_are_not_read_beside_a_working_feed(forks, tmp_path):
     with site() as server:
         link = f"{server.url}/economy/crane-maker-finds-a-buyer"
         feed = f"<rss><channel><item><title>A</title><link>{link}</link></item></channel></rss>"
@@ -108,7 +106,7 @@ def test_section_pages_are_not_read_beside_a_working_feed(forks: Forks, tmp_path
     assert titles(done) == ["Crane maker"]
 
 
-def test_section_pages_are_read_beside_a_stale_feed(forks: Forks, tmp_path: Path) -> None:
+def test_section_pages_are_read_beside_a_stale_feed(forks, tmp_path):
     with site() as server:
         link = f"{server.url}/economy/crane-maker-finds-a-buyer"
         old = format_datetime(datetime.now(UTC) - timedelta(days=60))
@@ -122,7 +120,7 @@ def test_section_pages_are_read_beside_a_stale_feed(forks: Forks, tmp_path: Path
 
 
 @pytest.mark.thorough
-def test_feeds_argument_replaces_section_pages(forks: Forks, tmp_path: Path) -> None:
+def test_feeds_argument_replaces_section_pages(forks, tmp_path):
     with site() as server:
         done = crawled(forks, server, tmp_path, server.feeds)
         assert "/" not in server.paths()
@@ -130,9 +128,7 @@ def test_feeds_argument_replaces_section_pages(forks: Forks, tmp_path: Path) -> 
 
 
 @pytest.mark.thorough
-def test_section_page_over_its_time_limit_is_skipped_and_others_are_read(
-    forks: Forks, tmp_path: Path
-) -> None:
+def test_section_page_over_its_time_limit_is_skipped_and_others_are_read(forks, tmp_path):
     with site() as server:
         server.routes["/endless/"] = always("<p>endless</p>")
         sections = (f"{server.url}/endless/", f"{server.url}/economy/")

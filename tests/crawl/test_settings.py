@@ -1,11 +1,8 @@
 """A wrong setting or argument ends the crawl at once: one line, exit code 2, nothing fetched."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.site.crawling import Crawl, crawl
-from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.thorough import first_is_quick
 
@@ -42,9 +39,7 @@ def refused(done: Crawl) -> str:
         rows=True,
     ),
 )
-def test_invalid_setting_is_refused_in_one_line(
-    forks: Forks, tmp_path: Path, setting: str, message: str
-) -> None:
+def test_invalid_setting_is_refused_in_one_line(forks, tmp_path, setting, message):
     """As an argument of the spider (-a), a setting (-s) or in the environment."""
     place, pair = setting[:3], setting.removeprefix("-a ").removeprefix("-s ")
     variables, database = dict([pair.split("=", 1)]), tmp_path / "news.sqlite"
@@ -59,13 +54,13 @@ def test_invalid_setting_is_refused_in_one_line(
     assert message in refused(done)
 
 
-def test_unknown_source_is_answered_with_similar_names(forks: Forks, tmp_path: Path) -> None:
+def test_unknown_source_is_answered_with_similar_names(forks, tmp_path):
     done = forks.crawl("bbc-new", database=tmp_path / "news.sqlite")
     assert refused(done).startswith("newscrawl: no source 'bbc-new'; did you mean bbc-news")
 
 
 @pytest.mark.thorough
-def test_error_of_an_unreachable_database_hides_its_password(tmp_path: Path) -> None:
+def test_error_of_an_unreachable_database_hides_its_password(tmp_path):
     url = "postgresql://me:secret@127.0.0.1:1/news"
     done = crawl("ft", database=tmp_path / "x.sqlite", environment={"NEWSCRAWL_DATABASE_URL": url})
     line = refused(done)

@@ -12,7 +12,6 @@ from newscrawl.crawl.extraction_pool import LARGE_PAGE_BYTES
 from tests.site import broken
 from tests.site.crawling import rows_of, started_crawl
 from tests.site.faults import Answer, always, story
-from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.site.stories import stored
 from tests.thorough import first_is_quick
@@ -36,9 +35,7 @@ def site_with(page: Callable[[int], Answer]) -> SiteServer:
     first_is_quick([broken.instead(broken.silence), lambda _: RESTING]),
     ids=["a silent server", "a host that rests"],
 )
-def test_sigterm_ends_a_waiting_crawl(
-    forks: Forks, tmp_path: Path, page: Callable[[int], Answer]
-) -> None:
+def test_sigterm_ends_a_waiting_crawl(forks, tmp_path, page):
     database = tmp_path / "news.sqlite"
     with site_with(page) as site:
         with started_crawl(site.feeds, database=database, settings=PATIENT) as process:
@@ -55,7 +52,7 @@ def test_sigterm_ends_a_waiting_crawl(
 
 
 @pytest.mark.thorough
-def test_stopped_extraction_process_does_not_hold_a_crawl(tmp_path: Path) -> None:
+def test_stopped_extraction_process_does_not_hold_a_crawl(tmp_path):
     database = tmp_path / "news.sqlite"
     large = story("A long one", "Siemens", extra=f"<!-- {'x' * LARGE_PAGE_BYTES} -->")
     settings = PATIENT | {"NEWSCRAWL_EXTRACTION_PROCESSES": "1"}

@@ -64,7 +64,7 @@ def companies(done: Crawl, *stories: int) -> set[str]:
     return {row["name"] for row in found if row["title"] in titles}
 
 
-def test_second_crawl_removes_paragraphs_that_all_pages_repeat(world: World) -> None:
+def test_second_crawl_removes_paragraphs_that_all_pages_repeat(world):
     first = world.crawl(1, 2, 3, 4)
     assert all(APPEAL in text for text in texts(first, 1, 2, 3, 4))
     second = world.crawl(5, 6, 7)
@@ -77,7 +77,7 @@ def test_second_crawl_removes_paragraphs_that_all_pages_repeat(world: World) -> 
 
 
 @pytest.mark.thorough
-def test_page_read_again_is_counted_once_in_template_memory(world: World) -> None:
+def test_page_read_again_is_counted_once_in_template_memory(world):
     for _ in range(2):
         done = world.crawl(1)
     assert done.rows("SELECT pages FROM template_memories") == [{"pages": 1}]

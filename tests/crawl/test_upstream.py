@@ -17,7 +17,7 @@ def shown(*options: str) -> str:
     return ran.stdout
 
 
-def test_fixed_scrapy_holds_all_requests_until_robots_txt() -> None:
+def test_fixed_scrapy_holds_all_requests_until_robots_txt():
     assert "asked for: /robots.txt\nForbidden pages fetched: 0\n" in shown("--fixed")
 
 
@@ -25,5 +25,5 @@ def test_fixed_scrapy_holds_all_requests_until_robots_txt() -> None:
 @pytest.mark.skipif(
     importlib.metadata.version("scrapy") != "2.19.0", reason="the page is about Scrapy 2.19.0"
 )
-def test_unfixed_scrapy_fetches_forbidden_pages() -> None:
+def test_unfixed_scrapy_fetches_forbidden_pages():
     assert "Forbidden pages fetched: 0" not in shown()

@@ -11,7 +11,7 @@ from tests.site.crawling import Crawl
 from tests.site.faults import always, listing
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
-from tests.walls.pages import ARTICLES, WALLS, Page
+from tests.walls.pages import ARTICLES, WALLS
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def stored(world: World, done: Crawl, path: str) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("page", WALLS, ids=[page.path for page in WALLS])
-def test_wall_is_never_stored_as_article_text(world: World, page: Page) -> None:
+def test_wall_is_never_stored_as_article_text(world, page):
     for row in stored(world, world.told, page.path):
         assert row["access"] in {"paywalled", "unreadable"}
         assert row["kind"] == "paywall"
@@ -69,13 +69,13 @@ def test_wall_is_never_stored_as_article_text(world: World, page: Page) -> None:
     [page for page in WALLS if page.wall in {"paywall", "consent"}],
     ids=[page.path for page in WALLS if page.wall in {"paywall", "consent"}],
 )
-def test_feed_headline_is_stored_for_a_page_behind_a_wall(world: World, page: Page) -> None:
+def test_feed_headline_is_stored_for_a_page_behind_a_wall(world, page):
     (row,) = stored(world, world.told, page.path)
     assert row["title"] == f"Report from {page.path}"
 
 
 @pytest.mark.parametrize("path", ARTICLES)
-def test_article_about_walls_is_stored(world: World, path: str) -> None:
+def test_article_about_walls_is_stored(world, path):
     for done in (world.told, world.untold):
         (row,) = stored(world, done, path)
         assert row["access"] == "open"
@@ -83,7 +83,7 @@ def test_article_about_walls_is_stored(world: World, path: str) -> None:
         assert "Accept all" not in str(row["text"])
 
 
-def test_dropped_walls_are_counted_by_reason(world: World) -> None:
+def test_dropped_walls_are_counted_by_reason(world):
     counts = world.untold.counts
     reasons = ("NotAnArticle", "ConsentOrPaywall", "Empty", "TooShort")
     dropped = {name: counts.get(f"item_dropped_reasons_count/{name}", 0) for name in reasons}
@@ -94,9 +94,7 @@ def test_dropped_walls_are_counted_by_reason(world: World) -> None:
     assert world.told.errors == world.untold.errors == []
 
 
-def test_each_page_that_leads_to_the_same_login_has_the_text_of_its_feed(
-    tmp_path: Path, forks: Forks
-) -> None:
+def test_each_page_that_leads_to_the_same_login_has_the_text_of_its_feed(tmp_path, forks):
     wall = next(page for page in WALLS if page.wall == "paywall")
     paths = tuple(f"/story/{n}" for n in range(4))
     to_login = always(status=302, headers=(("Location", "/login"),))
@@ -109,7 +107,7 @@ def test_each_page_that_leads_to_the_same_login_has_the_text_of_its_feed(
     assert done.summary.endswith("state paywalled (headlines and introductions only)")
 
 
-def test_crawl_fails_whose_pages_all_lead_to_another_site(tmp_path: Path, forks: Forks) -> None:
+def test_crawl_fails_whose_pages_all_lead_to_another_site(tmp_path, forks):
     paths = tuple(f"/story/{n}" for n in range(4))
     away = always(status=302, headers=(("Location", "http://consent.example/"),))
     with SiteServer(routes=dict.fromkeys(paths, away)) as site:
@@ -152,7 +150,7 @@ HEADLINES = {
 }
 
 
-def test_shell_has_the_text_of_its_feed_and_is_read_again(tmp_path: Path, forks: Forks) -> None:
+def test_shell_has_the_text_of_its_feed_and_is_read_again(tmp_path, forks):
     with SiteServer(routes={"/robots.txt": always(status=404)}) as site:
         shells = (SHELL, SHELL.replace(", und laden Sie sie dann neu. Danke!", "."), EMPTY_SHELL)
         site.routes |= {path: always(shell) for path, shell in zip(HEADLINES, shells, strict=True)}
@@ -189,7 +187,7 @@ TEXTLESS = {
 }
 
 
-def test_each_page_without_text_has_that_of_its_feed(tmp_path: Path, forks: Forks) -> None:
+def test_each_page_without_text_has_that_of_its_feed(tmp_path, forks):
     headlines = dict.fromkeys(
         [*TEXTLESS, "/loop", "/front", "/hafen-gesperrt-1"], "Hafen wird gesperrt"
     )
@@ -234,9 +232,7 @@ TEXTS = {
 
 
 @pytest.mark.thorough
-def test_short_article_about_the_subject_of_its_headline_is_stored(
-    tmp_path: Path, forks: Forks
-) -> None:
+def test_short_article_about_the_subject_of_its_headline_is_stored(tmp_path, forks):
     with SiteServer(routes={"/robots.txt": always(status=404)}) as site:
         site.routes |= {path: always(news(SHORT[path][1], text)) for path, text in TEXTS.items()}
         headlines = {path: page[0] for path, page in SHORT.items()}
