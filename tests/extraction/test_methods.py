@@ -1,7 +1,6 @@
 """The methods under their one signature, on one page."""
 
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -28,20 +27,20 @@ PAGE = f"""<html><body>
 </body></html>"""
 
 
-def test_tb_keeps_all_text_nodes() -> None:
+def test_tb_keeps_all_text_nodes():
     text = extract(PAGE, method="tb").text
     assert "script text" in text
     assert "Home" in text
 
 
-def test_pr_keeps_all_text_after_pruning() -> None:
+def test_pr_keeps_all_text_after_pruning():
     text = extract(PAGE, method="pr").text
     assert "script text" not in text
     assert "Home" in text
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name not in {"tb", "pr"}])
-def test_selective_methods_keep_the_prose(method: str) -> None:
+def test_selective_methods_keep_the_prose(method):
     article = extract(PAGE, method=method)
     assert article.method == method
     assert article.text.count("The mayor said") == 9
@@ -50,9 +49,7 @@ def test_selective_methods_keep_the_prose(method: str) -> None:
 
 @pytest.mark.parametrize("kernel", [compiled.kernel, None], ids=["kernel", "Python"])
 @pytest.mark.parametrize("example", [example for rule in NO_TEXT for example in rule.examples])
-def test_paragraph_that_is_no_text_is_left_out(
-    monkeypatch: pytest.MonkeyPatch, kernel: ModuleType | None, example: str
-) -> None:
+def test_paragraph_that_is_no_text_is_left_out(monkeypatch, kernel, example):
     monkeypatch.setattr(compiled, "kernel", kernel)
     linked = example.replace(LINK_START, "<a>").replace(LINK_END, "</a>")
     html = PAGE.replace("</p>\n<p>", f"</p>\n<p>{linked}</p>\n<p>")
@@ -91,9 +88,7 @@ LINKED = '<a href="/x">The second phase is due to begin in March and takes about
         ),
     ],
 )
-def test_part_beside_the_paragraphs_belongs_to_the_text(
-    parts: tuple[int, str], expected: str
-) -> None:
+def test_part_beside_the_paragraphs_belongs_to_the_text(parts, expected):
     paragraphs = [f"<p>{sentence}</p>" for sentence in SENTENCES]
     paragraphs.insert(*parts)
     html = f"<body><article><h1>Harbour</h1>{''.join(paragraphs)}</article><footer>x</footer>"
@@ -119,9 +114,7 @@ def test_part_beside_the_paragraphs_belongs_to_the_text(
         "<textarea></textarea><label>",
     ],
 )
-def test_hidden_inline_element_is_no_text(
-    monkeypatch: pytest.MonkeyPatch, kernel: ModuleType | None, start: str
-) -> None:
+def test_hidden_inline_element_is_no_text(monkeypatch, kernel, start):
     monkeypatch.setattr(compiled, "kernel", kernel)
     end = "</i></b>" if "<i" in start else "</a></small></em></span></label>"
     paragraphs = "".join(f"<p>{sentence} {start}Gloss{end} He left.</p>" for sentence in SENTENCES)
@@ -134,7 +127,7 @@ def test_hidden_inline_element_is_no_text(
     "attribute", ["style='line-height:0'", "style='min-width: 0'", "class='hide show-md'"]
 )
 @pytest.mark.parametrize("name", ["i", "label"])
-def test_inline_element_that_is_shown_is_text(name: str, attribute: str) -> None:
+def test_inline_element_that_is_shown_is_text(name, attribute):
     paragraphs = "".join(
         f"<p>{sentence} <{name} {attribute}>Siemens</{name}> left.</p>" for sentence in SENTENCES
     )
@@ -143,7 +136,7 @@ def test_inline_element_that_is_shown_is_text(name: str, attribute: str) -> None
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_empty_page_has_an_empty_text(method: str) -> None:
+def test_empty_page_has_an_empty_text(method):
     body = METHODS[method](parse_page(b""))
     assert body.paragraphs == []
     assert 0.0 <= body.confidence <= 1.0
@@ -154,7 +147,7 @@ def taken(page: GoldPage, method: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", BUNDLED, ids=[page.id for page in BUNDLED])
-def test_balanced_text_contains_precision_and_is_contained_in_recall(page: GoldPage) -> None:
+def test_balanced_text_contains_precision_and_is_contained_in_recall(page):
     precise, balanced, complete = (
         taken(page, method) for method in ("combined-precision", "combined", "combined-recall")
     )
@@ -162,7 +155,7 @@ def test_balanced_text_contains_precision_and_is_contained_in_recall(page: GoldP
     assert [text for text in complete if text in balanced] == balanced
 
 
-def test_precision_variant_keeps_less_than_recall_variant() -> None:
+def test_precision_variant_keeps_less_than_recall_variant():
     sizes = {
         method: sum(len(taken(page, method)) for page in BUNDLED)
         for method in ("combined-precision", "combined-recall")
@@ -177,7 +170,7 @@ CARD = f"""<article><h2><a href=x>Lighthouse opens on Sunday</a></h2><p class=da
 @pytest.mark.parametrize(
     ("within", "below"), [(CARD, ""), (f"<aside>{CARD}</aside>", ""), (CARD, CARD), ("", CARD)]
 )
-def test_card_of_another_story_does_not_end_the_text(within: str, below: str) -> None:
+def test_card_of_another_story_does_not_end_the_text(within, below):
     title = "Harbour has a new crane"
     story = f"<h2>{title}</h2><div><p>{PROSE}</p><p>{NEXT}</p>{within}<p>{LAST}</p></div>"
     text = extract(f"<title>{title}</title><main>{story}</main>{below}").text

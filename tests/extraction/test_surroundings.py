@@ -78,7 +78,7 @@ def kept(body: str, *, likely: float = 0.6) -> list[str]:
         "<div>Bình luận (2)</div>",
     ],
 )
-def test_what_follows_a_label_of_comments_is_none_of_the_text(label: str) -> None:
+def test_what_follows_a_label_of_comments_is_none_of_the_text(label):
     page = f"<p>{LEAD}</p><p>{BODY}</p>{label}<p>{COMMENT}</p><p>Anna: Me too!</p>"
     assert kept(page) == [LEAD, BODY]
 
@@ -92,7 +92,7 @@ def test_what_follows_a_label_of_comments_is_none_of_the_text(label: str) -> Non
         f"<p>{LEAD}</p><p>{BODY}</p><h2>Réactions</h2><p>{COMMENT}</p>",
     ],
 )
-def test_labels_elsewhere_and_other_headings_end_nothing(page: str) -> None:
+def test_labels_elsewhere_and_other_headings_end_nothing(page):
     assert len(kept(page)) == page.count("<p>") + page.count("<div>") + page.count("<h")
 
 
@@ -109,7 +109,7 @@ ARTICLE = f"<div><h1>{TITLE}</h1><p>{LEAD}</p><p>{BODY}</p></div>"
         + "</p></div>",
     ],
 )
-def test_another_story_below_is_none_of_the_text(below: str) -> None:
+def test_another_story_below_is_none_of_the_text(below):
     assert kept(ARTICLE + below) == [LEAD, BODY]
 
 
@@ -122,7 +122,7 @@ def test_another_story_below_is_none_of_the_text(below: str) -> None:
         f"<div><h1>Who wins the vote for council?</h1><p>{OTHER}</p></div>",
     ],
 )
-def test_a_section_of_the_article_is_text(below: str) -> None:
+def test_a_section_of_the_article_is_text(below):
     assert len(kept(ARTICLE + below)) == 4
 
 
@@ -133,7 +133,7 @@ CARDS = "".join(
 )
 
 
-def test_cards_of_other_articles_at_the_end_are_none_of_the_text() -> None:
+def test_cards_of_other_articles_at_the_end_are_none_of_the_text():
     assert kept(ARTICLE + f"<section>{CARDS}</section>") == [LEAD, BODY]
 
 
@@ -145,7 +145,7 @@ def test_cards_of_other_articles_at_the_end_are_none_of_the_text() -> None:
         (f"<div><p>{LEAD}</p><p>{BODY}</p><section>{CARDS}</section></div>", 0.95),
     ],
 )
-def test_cards_within_the_text_are_text(page: str, likely: float) -> None:
+def test_cards_within_the_text_are_text(page, likely):
     assert len(kept(page, likely=likely)) >= 9
 
 
@@ -167,7 +167,7 @@ IN_LINK = (
         f"<div><a href='/y'><img src='y.png'></a>{IN_LINK}</div>",
     ],
 )
-def test_cards_between_two_paragraphs_are_none_of_the_text(card: str) -> None:
+def test_cards_between_two_paragraphs_are_none_of_the_text(card):
     assert kept(f"<div><p>{LEAD}</p>{card}<p>{BODY}</p></div>") == [LEAD, BODY]
 
 
@@ -182,7 +182,7 @@ def test_cards_between_two_paragraphs_are_none_of_the_text(card: str) -> None:
         + "</ul>",  # names of products are short
     ],
 )
-def test_links_and_lists_between_two_paragraphs_are_text(part: str) -> None:
+def test_links_and_lists_between_two_paragraphs_are_text(part):
     texts = kept(f"<div><p>{LEAD}</p>{part}<p>{BODY}</p></div>")
     assert texts[0] == LEAD
     assert texts[-1] == BODY
@@ -190,7 +190,7 @@ def test_links_and_lists_between_two_paragraphs_are_text(part: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["article", "main", "div class='article-body'", "div role=main"])
-def test_what_stands_behind_the_element_of_the_text_is_none_of_it(name: str) -> None:
+def test_what_stands_behind_the_element_of_the_text_is_none_of_it(name):
     tag = name.partition(" ")[0]
     page = f"<{name}><p>{LEAD}</p><p>{BODY}</p></{tag}><div><p>{OTHER}</p></div>"
     assert kept(page) == [LEAD, BODY]
@@ -205,13 +205,13 @@ def test_what_stands_behind_the_element_of_the_text_is_none_of_it(name: str) -> 
         f"<main><article><h1>{TITLE}</h1></article><p>{BODY}</p><article>{LEAD}</article></main>",
     ],
 )
-def test_a_text_in_several_elements_is_kept(page: str) -> None:
+def test_a_text_in_several_elements_is_kept(page):
     texts = kept(page)
     assert LEAD in texts
     assert BODY in texts
 
 
-def test_stories_in_articles_of_their_own_below_the_first_are_none_of_the_text() -> None:
+def test_stories_in_articles_of_their_own_below_the_first_are_none_of_the_text():
     stories = "".join(
         f"<article class='s {name}'><{tag} class='t'>{title}</{tag}><p>{text}</p></article>"
         for name, tag, title, text in (
@@ -236,7 +236,7 @@ def test_stories_in_articles_of_their_own_below_the_first_are_none_of_the_text()
         "<div class='post__excerpt'><p>Nine lists compete for parliament.</p></div>",
     ],
 )
-def test_small_elements_named_as_beside_the_text_are_none_of_it(aside: str) -> None:
+def test_small_elements_named_as_beside_the_text_are_none_of_it(aside):
     assert kept(f"<div><p>{LEAD}</p>{aside}<p>{BODY}</p></div>") == [LEAD, BODY]
 
 
@@ -255,7 +255,7 @@ CAPTIONS = "".join(f"<div class='caption'>{part}.</div>" for part in f"{LEAD} {B
         (f"<p>{LEAD}</p><p class='scorecard'>Fares stay.</p><p>{BODY}</p>", 0.6),
     ],
 )
-def test_elements_so_named_that_are_the_text_are_kept(page: str, likely: float) -> None:
+def test_elements_so_named_that_are_the_text_are_kept(page, likely):
     assert kept(page, likely=likely) == read_blocks(parse(page.encode())).texts
 
 
@@ -276,7 +276,7 @@ STANDFIRST = (
         ("<div class='lead'>Monday in Lund</div>", 0.4, False),
     ],
 )
-def test_a_standfirst_apart_is_text(lead: str, likely: float, is_text: bool) -> None:
+def test_a_standfirst_apart_is_text(lead, likely, is_text):
     html = f"<title>{TITLE}</title><main><h1>{TITLE}</h1>{lead}</main><div><p>{LEAD}</p></div>"
     page = parse_page(html)
     blocks, features = page.candidates.page, page.block_features
@@ -287,26 +287,26 @@ def test_a_standfirst_apart_is_text(lead: str, likely: float, is_text: bool) -> 
     assert result.tolist() == [False, is_text, True]
 
 
-def test_article_about_encryption_is_a_text() -> None:
+def test_article_about_encryption_is_a_text():
     page = parse_page(
         f"<article class='post tag-encryption category-cipher'><p>{LEAD}</p></article>"
     )
     assert not enciphered(page.block_features).any()
 
 
-def test_enciphered_paragraphs_are_no_text() -> None:
+def test_enciphered_paragraphs_are_no_text():
     page = parse_page(
         f"<h1>{TITLE}</h1><p>{LEAD}</p><div class='p--obfuscated'><p>Uif gfssz pg Mvoe</p></div>"
     )
     assert enciphered(page.block_features).tolist() == [False, False, True]
 
 
-def test_page_that_says_only_its_headline_is_read() -> None:
+def test_page_that_says_only_its_headline_is_read():
     assert extract(b"<h1>Hi</h1><p>Hi</p>").title == "Hi"
 
 
 @pytest.mark.parametrize("label", ["<a>i</a> <a>p</a> Comments (3)", "<a>Leave a comment</a>"])
-def test_a_link_to_the_comments_between_two_paragraphs_ends_no_text(label: str) -> None:
+def test_a_link_to_the_comments_between_two_paragraphs_ends_no_text(label):
     page = f"<div><p>{LEAD} {BODY}</p><p>{label}</p><p>{BODY}</p></div>"
     assert len(kept(page)) == 3
 
@@ -318,11 +318,11 @@ LINES = (
 
 
 @pytest.mark.parametrize("label", ["", "<h4>Related posts</h4>", "<p>You may also like:</p>"])
-def test_headlines_of_other_articles_at_the_end_are_none_of_the_text(label: str) -> None:
+def test_headlines_of_other_articles_at_the_end_are_none_of_the_text(label):
     assert kept(f"<p>{LEAD}</p><p>{BODY}</p>{label}{LINES}") == [LEAD, BODY]
 
 
-def test_links_are_text_where_they_are_much_of_it_likely_or_a_sentence() -> None:
+def test_links_are_text_where_they_are_much_of_it_likely_or_a_sentence():
     assert len(kept(f"<p>{LEAD}</p>{LINES}")) == 3
     assert len(kept(f"<p>{LEAD}</p><p>{BODY}</p>{LINES}", likely=0.95)) == 4
     sentence = "<p><a>The report is in the library of the port.</a></p>"
@@ -337,14 +337,14 @@ def test_links_are_text_where_they_are_much_of_it_likely_or_a_sentence() -> None
         "The rest of this article is for subscribers only.",
     ],
 )
-def test_below_the_line_that_offers_the_rest_of_a_paid_article_is_no_text(line: str) -> None:
+def test_below_the_line_that_offers_the_rest_of_a_paid_article_is_no_text(line):
     below = "You can read with this account on one device at a time."
     page = read_blocks(parse(f"<p>{LEAD}</p><p>{BODY}</p><p>{line}</p><p>{below}</p>".encode()))
     words, mask = measure(page).tokens.words, np.ones(4, dtype=bool)
     assert without_gated(page, words, mask).tolist() == [True, True, False, False]
 
 
-def test_a_line_that_offers_the_rest_above_much_text_ends_nothing() -> None:
+def test_a_line_that_offers_the_rest_above_much_text_ends_nothing():
     line = "The rest of this article is for subscribers only."
     page = read_blocks(parse(f"<p>{LEAD}</p><p>{line}</p><p>{BODY}</p>".encode()))
     assert without_gated(page, measure(page).tokens.words, np.ones(3, dtype=bool)).all()

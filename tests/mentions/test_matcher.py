@@ -555,9 +555,7 @@ def test_mention_has_the_rule_that_found_it(companies, text, language, company, 
         ("sr", "Нова фабрика Тојоте отворена је јуче.", "Toyota"),
     ],
 )
-def test_names_have_the_cases_and_compounds_of_the_article_s_language(
-    language: str, text: str, company: str
-) -> None:
+def test_names_have_the_cases_and_compounds_of_the_article_s_language(language, text, company):
     found = bundled_companies().find(text, language=language)
     assert {mention.company for mention in found} == {company}
     assert not bundled_companies().find(text, language="vi")
@@ -577,9 +575,7 @@ def test_names_have_the_cases_and_compounds_of_the_article_s_language(
         ("el", "Είδαμε χθες τη Ρενώ.", "Renault"),
     ],
 )
-def test_names_are_found_as_newspapers_write_them_in_other_scripts(
-    language: str, text: str, company: str
-) -> None:
+def test_names_are_found_as_newspapers_write_them_in_other_scripts(language, text, company):
     found = bundled_companies().find(text, language=language)
     assert {mention.company for mention in found} == {company}
 
@@ -598,14 +594,12 @@ def test_names_are_found_as_newspapers_write_them_in_other_scripts(
         ("hr", "Stigao je Popov brat."),
     ],
 )
-def test_word_of_a_language_is_no_case_of_a_name(language: str, text: str) -> None:
+def test_word_of_a_language_is_no_case_of_a_name(language, text):
     assert not bundled_companies().find(text, language=language)
 
 
 @pytest.mark.parametrize(("word", "companies"), [("Ski-Star", set()), ("e-Bay", {"eBay"})])
-def test_german_compound_of_two_nouns_is_no_name_written_apart(
-    word: str, companies: set[str]
-) -> None:
+def test_german_compound_of_two_nouns_is_no_name_written_apart(word, companies):
     found = bundled_companies().find(f"Der {word} war dabei.", language="de")
     assert {mention.company for mention in found} == companies
 
@@ -843,7 +837,7 @@ def test_mention_has_its_sentence_and_position(companies):
         ),
     ],
 )
-def test_sentence_goes_from_stop_to_stop(companies: Companies, text: str, sentence: str) -> None:
+def test_sentence_goes_from_stop_to_stop(companies, text, sentence):
     start, end = sentence_span(text, companies.find(text)[0])
     assert text[start:end] == sentence
 
@@ -884,6 +878,6 @@ def test_decomposed_accents_change_nothing(text):
         ("Johnson &#x26; Johnson fell.", "Johnson & Johnson", "Johnson &#x26; Johnson"),
     ],
 )
-def test_name_with_references_is_found_at_its_place(text: str, company: str, surface: str) -> None:
+def test_name_with_references_is_found_at_its_place(text, company, surface):
     found = bundled_companies().find(text, language="en")
     assert [(m.company, text[m.start : m.end]) for m in found] == [(company, surface)]

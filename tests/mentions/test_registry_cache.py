@@ -195,7 +195,7 @@ def test_registry_error_can_be_pickled(tmp_path):
     assert str(error) == f"{file}, line 2: {error.fault}; {error.advice}"
 
 
-def test_digest_follows_a_changed_file(tmp_path: Path) -> None:
+def test_digest_follows_a_changed_file(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text('[[company]]\nname = "Quayside"\n', encoding="utf-8")
     before = content_digest([file])
@@ -239,9 +239,7 @@ def contents(content: bytes) -> tuple[object, ...]:
         BUNDLED[:3],
     ],
 )
-def test_only_the_difference_is_compiled_and_equals_the_whole(
-    companies: tuple[Company, ...],
-) -> None:
+def test_only_the_difference_is_compiled_and_equals_the_whole(companies):
     words = load_vocabulary()
     base = compile_registry(BUNDLED, {}, words)
     whole = contents(compile_registry(companies, {}, words))

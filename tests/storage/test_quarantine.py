@@ -1,6 +1,6 @@
 """The quarantine on both databases: what goes in, what people decide, and that counts follow."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -18,7 +18,6 @@ from newscrawl.storage.deletion import Pruning
 from newscrawl.storage.documents import BODY, record_of
 from newscrawl.storage.models import Article, Mention as StoredMention, QuarantinedRevision, Run
 from newscrawl.storage.quarantine import (
-    Reason,
     Version,
     names_of_site,
     reason_against,
@@ -80,9 +79,7 @@ def ranking(database: Database) -> dict[str, int]:
     return {row.company: row.hits.in_title + row.hits.in_body for row in before}
 
 
-def test_worse_revision_is_quarantined_and_the_article_is_kept(
-    database: Database, run: int
-) -> None:
+def test_worse_revision_is_quarantined_and_the_article_is_kept(database, run):
     saved = save_document(database, shell(fetched_at=moment(1)), run)
     assert saved == SaveResult("quarantined", 0, "text_shrank")
     assert stored(database) == ("A headline", TEXT, 1)
@@ -94,9 +91,7 @@ def test_worse_revision_is_quarantined_and_the_article_is_kept(
     assert queries.quarantine_sizes(database) == {"ft": 1}
 
 
-def test_repeated_bad_revisits_are_one_row_with_the_newest_text(
-    database: Database, run: int
-) -> None:
+def test_repeated_bad_revisits_are_one_row_with_the_newest_text(database, run):
     first = save_document(database, shell(fetched_at=moment(1)), run)
     again = save_document(database, shell(fetched_at=moment(2)), run)
     third = save_document(database, shell("Something went wrong.", fetched_at=moment(3)), run)
@@ -107,7 +102,7 @@ def test_repeated_bad_revisits_are_one_row_with_the_newest_text(
 
 
 @pytest.mark.parametrize("text", [TEXT, TEXT + " A correction."])
-def test_good_revision_closes_the_quarantined_one(database: Database, run: int, text: str) -> None:
+def test_good_revision_closes_the_quarantined_one(database, run, text):
     save_document(database, shell(), run)
     saved = save_document(database, good(text), run)
     assert saved.outcome == ("unchanged" if text == TEXT else "revised")
@@ -116,9 +111,7 @@ def test_good_revision_closes_the_quarantined_one(database: Database, run: int, 
     assert (row.state, row.text, row.mentions) == ("superseded", "", [])
 
 
-def test_page_without_an_article_is_quarantined_and_cannot_be_applied(
-    database: Database, run: int
-) -> None:
+def test_page_without_an_article_is_quarantined_and_cannot_be_applied(database, run):
     lost = LostArticle(url=URL, seen_at=moment(1), kind="TooShort", note="12 characters of text")
     unknown = replace(lost, url="https://ft.example/never-seen")
     arrivals = [FinishedPage(lost=lost), FinishedPage(lost=unknown), FinishedPage(lost=lost)]
@@ -135,7 +128,7 @@ def test_page_without_an_article_is_quarantined_and_cannot_be_applied(
     assert queries.quarantined(database) == []
 
 
-def test_consent_page_is_quarantined_but_not_a_paywall(database: Database, run: int) -> None:
+def test_consent_page_is_quarantined_but_not_a_paywall(database, run):
     teaser = document(text="Standfirst.", access="paywalled", kind="paywall")
     paywall = replace(teaser, barrier=Barrier(kind="paywall", title="A headline for subscribers"))
     consent = replace(teaser, barrier=Barrier(kind="consent", title="Your privacy"))
@@ -147,7 +140,7 @@ def test_consent_page_is_quarantined_but_not_a_paywall(database: Database, run: 
     assert (row.new_title, row.note) == ("Your privacy", "the page is of the kind 'consent'")
 
 
-def test_revisions_are_quarantined_during_a_layout_incident(database: Database, run: int) -> None:
+def test_revisions_are_quarantined_during_a_layout_incident(database, run):
     incident = Incident(kind="layout_changed", source="ft", note="texts are short")
     record_incidents(database, [incident], ())
     with database.reading() as session:
@@ -161,7 +154,7 @@ def test_revisions_are_quarantined_during_a_layout_incident(database: Database, 
     assert queries.quarantined(database) == []
 
 
-def test_archived_page_does_not_make_an_article_worse(database: Database, run: int) -> None:
+def test_archived_page_does_not_make_an_article_worse(database, run):
     assert run
     intake = IngestionWriter(database, "ingested")
     origin = Origin(slug="ft", name="FT", country="gb", language="en", home="https://ft.example/")
@@ -171,7 +164,6 @@ def test_archived_page_does_not_make_an_article_worse(database: Database, run: i
     assert stored(database) == ("A headline", TEXT + " More.", 2)
     with database.reading() as session:
         last_run = session.scalars(select(Run).order_by(Run.id.desc())).first()
-    assert last_run is not None
     assert last_run.counts == {
         "newscrawl/revisions_quarantined": 1,
         "newscrawl/articles_revised": 1,
@@ -179,9 +171,7 @@ def test_archived_page_does_not_make_an_article_worse(database: Database, run: i
     }
 
 
-def test_applied_revision_counts_and_the_old_text_is_a_version(
-    database: Database, run: int
-) -> None:
+def test_applied_revision_counts_and_the_old_text_is_a_version(database, run):
     assert ranking(database) == {"Siemens": 2, "Bosch": 1}
     late = shell(fetched_at=moment(1), mentions=[body("Nokia")], language="de", section="Home")
     save_document(database, late, run)
@@ -191,7 +181,6 @@ def test_applied_revision_counts_and_the_old_text_is_a_version(
     assert stored(database) == ("Financial Times", SHELL, 2)
     assert ranking(database) == {"Nokia": 1}
     page = queries.article_page(database, URL)
-    assert page is not None
     assert (page.row.language, page.section, page.row.day) == ("de", "Home", NOON.date())
     assert [version.text for version in queries.history(database, URL)] == [TEXT, SHELL]
     assert [revision.state for revision in held(database)] == ["applied"]
@@ -199,7 +188,7 @@ def test_applied_revision_counts_and_the_old_text_is_a_version(
         apply_revision(database, row.id)
 
 
-def test_discarded_revision_is_not_listed_again(database: Database, run: int) -> None:
+def test_discarded_revision_is_not_listed_again(database, run):
     save_document(database, shell(), run)
     (row,) = queries.quarantined(database)
     assert decide_all(database, [row.id, row.id, row.id + 1], discard_revision)[0] == [URL]
@@ -214,14 +203,13 @@ def restore(database: Database, number: int, matches: Sequence[Mention] = GOOD) 
     return restore_version(database, version, matches, version.language, "ann")
 
 
-def test_earlier_version_is_restored_with_its_metadata(database: Database, run: int) -> None:
+def test_earlier_version_is_restored_with_its_metadata(database, run):
     save_document(database, shell(language="de", section="Home", mentions=[body("Nokia")]), run)
     apply_revision(database, queries.quarantined(database)[0].id)
     assert restore(database, 1) == 3
     assert stored(database) == ("A headline", TEXT, 3)
     assert ranking(database) == {"Siemens": 2, "Bosch": 1}
     page = queries.article_page(database, URL)
-    assert page is not None
     assert (page.row.language, page.section) == ("en", None)
     versions = queries.history(database, URL)
     assert [version.text for version in versions] == [TEXT, SHELL, TEXT]
@@ -233,9 +221,7 @@ def test_earlier_version_is_restored_with_its_metadata(database: Database, run: 
     }
 
 
-def test_restored_version_is_not_replaced_by_the_same_revision(
-    database: Database, run: int
-) -> None:
+def test_restored_version_is_not_replaced_by_the_same_revision(database, run):
     corrected = good(TEXT + " A correction that is none.")
     assert save_document(database, corrected, run).outcome == "revised"
     restore(database, 1)
@@ -249,7 +235,7 @@ def test_restored_version_is_not_replaced_by_the_same_revision(
     assert stored(database)[1] == corrected.article.text
 
 
-def test_unknown_version_is_named(database: Database, run: int) -> None:
+def test_unknown_version_is_named(database, run):
     for number, words in ((1, "newest one"), (7, "no version 7")):
         with pytest.raises(RevisionError, match=words):
             earlier_version(database, URL, number)
@@ -257,9 +243,7 @@ def test_unknown_version_is_named(database: Database, run: int) -> None:
         earlier_version(database, "https://ft.example/z", 1)
 
 
-def test_failed_apply_changes_nothing(
-    database: Database, run: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_apply_changes_nothing(database, run, monkeypatch):
     save_document(database, shell(mentions=[body("Nokia")]), run)
     (row,) = queries.quarantined(database)
     before = ranking(database)
@@ -283,7 +267,7 @@ def _broken(_: object) -> None:
     raise RuntimeError("the plug was pulled")
 
 
-def test_closed_quarantine_rows_are_pruned(database: Database, run: int) -> None:
+def test_closed_quarantine_rows_are_pruned(database, run):
     save_document(database, shell(), run)
     discard_revision(database, queries.quarantined(database)[0].id)
     save_document(database, shell("Another shell."), run)
@@ -351,9 +335,7 @@ def _check_counts(database: Database) -> None:
 
 @settings(max_examples=settings().max_examples // 2)
 @given(steps=_STEPS)
-def test_rollups_follow_quarantine_decisions_on_sqlite(
-    new_sqlite: Callable[[], Database], steps: list[Any]
-) -> None:
+def test_rollups_follow_quarantine_decisions_on_sqlite(new_sqlite, steps):
     with new_sqlite() as database:
         _carry_out(database, steps)
         _check_counts(database)
@@ -361,9 +343,7 @@ def test_rollups_follow_quarantine_decisions_on_sqlite(
 
 @settings(max_examples=settings().max_examples // 5)
 @given(steps=_STEPS)
-def test_rollups_follow_quarantine_decisions_on_postgresql(
-    postgres: Database, postgres_tables: str, steps: list[Any]
-) -> None:
+def test_rollups_follow_quarantine_decisions_on_postgresql(postgres, postgres_tables, steps):
     empty(postgres_tables)
     _carry_out(postgres, steps)
     _check_counts(postgres)
@@ -404,11 +384,11 @@ def version(
     ],
     ids=["added", "cut", "half", "headline", "reread", "grown"],
 )
-def test_corrections_are_accepted(new: Version) -> None:
+def test_corrections_are_accepted(new):
     assert reason_against(version(), new, NAMES) is None
 
 
-def test_loss_is_weighed_by_script() -> None:
+def test_loss_is_weighed_by_script():
     before = version("\u5e02\u8bae\u4f1a\u6279\u51c6\u65b0\u7ebf\u8def\u3002" * 20)
     assert reason_against(before, version(before.text[:70]), NAMES) == "text_shrank"
     latin = version("New line. " * 16)
@@ -431,22 +411,22 @@ def test_loss_is_weighed_by_script() -> None:
         (version("", rank=1), "no_article"),
     ],
 )
-def test_worse_revision_has_a_named_reason(new: Version, reason: Reason) -> None:
+def test_worse_revision_has_a_named_reason(new, reason):
     assert reason_against(version(), new, NAMES) == reason
 
 
-def test_short_item_may_lose_a_sentence_of_three() -> None:
+def test_short_item_may_lose_a_sentence_of_three():
     short = "The quay is closed. It opens on Monday. Ships wait outside of the harbour until then."
     assert reason_against(version(short), version("The quay is open again."), NAMES) is None
 
 
-def test_live_blog_may_end_as_a_summary() -> None:
+def test_live_blog_may_end_as_a_summary():
     summary = version(" ".join(SENTENCES[:15]), kind="live")
     assert reason_against(version(), summary, NAMES) is None
     assert reason_against(version(), version("It is over.", kind="live"), NAMES) == "text_shrank"
 
 
-def test_paywall_of_the_article_is_accepted() -> None:
+def test_paywall_of_the_article_is_accepted():
     same_title = Barrier(kind="paywall", title="Harbour crews move, subscribers read")
     declared = Barrier(kind="paywall", title="Subscribe", declared=True)
     for barrier in (same_title, declared, None):
@@ -458,14 +438,14 @@ def test_paywall_of_the_article_is_accepted() -> None:
     "barrier",
     [Barrier(kind="consent", title="Your privacy"), Barrier(kind="paywall", title="Sign in")],
 )
-def test_another_page_instead_of_the_article_is_quarantined(barrier: Barrier) -> None:
+def test_another_page_instead_of_the_article_is_quarantined(barrier):
     teaser = version("Standfirst.", rank=1, access="paywalled", barrier=barrier)
     assert reason_against(version(), teaser, NAMES) == "no_article"
     listed = version("Told by the feed.", rank=1, access="paywalled")
     assert reason_against(listed, version("Less.", rank=0, kind="error"), NAMES) is None
 
 
-def test_layout_incident_quarantines_every_revision() -> None:
+def test_layout_incident_quarantines_every_revision():
     assert (
         reason_against(version(), version(ARTICLE + " More."), layout_changed=True)
         == "layout_changed"
@@ -477,12 +457,12 @@ def test_layout_incident_quarantines_every_revision() -> None:
     )
 
 
-def test_site_name_in_every_headline_is_accepted() -> None:
+def test_site_name_in_every_headline_is_accepted():
     stored, new = version(title="The Saltmere Times"), version(ARTICLE + " More.", "Saltmere Times")
     assert reason_against(stored, new, NAMES) is None
 
 
-def test_texts_in_unspaced_scripts_are_compared() -> None:
+def test_texts_in_unspaced_scripts_are_compared():
     text = "".join(f"{chr(0x4E00 + number)}号码头关闭。" for number in range(60))
     stored = version(text, "港口工人搬家")
     another = "".join(f"{chr(0x5E00 + number)}页请登录账户。" for number in range(60))
@@ -490,7 +470,7 @@ def test_texts_in_unspaced_scripts_are_compared() -> None:
     assert reason_against(stored, version(text + "更正", "更正:工人"), NAMES) is None
 
 
-def test_short_texts_are_compared_by_their_words() -> None:
+def test_short_texts_are_compared_by_their_words():
     stored = version("Crane falls at the northern port. Two hurt, police say.", "Crane falls")
     later = version(
         "Police say a crane at the northern port fell on Monday.", "Crane falls at port"

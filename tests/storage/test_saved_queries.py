@@ -1,9 +1,7 @@
 """Saved queries: counted like companies, once, and in step with the articles."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -85,7 +83,7 @@ def numbers(database: Database, name: str, **scope: date | str) -> list[int | No
     return [row.hits.articles if row.hits else 0 for row in rows]
 
 
-def test_saved_query_counts_its_history_and_new_articles(database: Database) -> None:
+def test_saved_query_counts_its_history_and_new_articles(database):
     run = fill(database)
     save_query(database, "rail strike", STRIKE)
     assert found(database) == ["b", "a"]
@@ -101,7 +99,7 @@ def found(database: Database, name: str = "rail strike") -> list[str]:
     return [hit.article.url[-1] for hit in queries.company_articles(database, name)]
 
 
-def test_changed_and_reduced_articles_are_matched_again(database: Database) -> None:
+def test_changed_and_reduced_articles_are_matched_again(database):
     run = fill(database)
     save_query(database, "rail strike", STRIKE)
     save_document(
@@ -117,7 +115,7 @@ def test_changed_and_reduced_articles_are_matched_again(database: Database) -> N
     assert found(database) == ["b", "a"]
 
 
-def test_query_has_shares_companions_snippets_and_first_mentions(database: Database) -> None:
+def test_query_has_shares_companions_snippets_and_first_mentions(database):
     fill(database)
     save_query(database, "rail strike", STRIKE)
     save_query(database, "football", "football")
@@ -135,7 +133,7 @@ def test_query_has_shares_companions_snippets_and_first_mentions(database: Datab
     assert queries.mention_counts(database, "month")[0].hits.articles == 1  # of companies alone
 
 
-def test_first_article_of_a_watched_query_is_an_alert(database: Database) -> None:
+def test_first_article_of_a_watched_query_is_an_alert(database):
     run = register(database)
     save_query(database, "rail strike", STRIKE)
     company_alerts.watch_company(database, "rail strike")
@@ -149,7 +147,7 @@ def test_first_article_of_a_watched_query_is_an_alert(database: Database) -> Non
     assert [(page.company, page.hits.articles) for page in digest.companies] == [("rail strike", 1)]
 
 
-def test_edited_query_keeps_its_numbers_until_it_is_counted(database: Database) -> None:
+def test_edited_query_keeps_its_numbers_until_it_is_counted(database):
     fill(database)
     save_query(database, "rail strike", STRIKE)
     assert edit_query(database, "rail strike", "football OR Streik", "bob")
@@ -162,9 +160,7 @@ def test_edited_query_keeps_its_numbers_until_it_is_counted(database: Database) 
     assert (row.counted, row.text, row.changed_by) == (True, "football OR Streik", "bob")
 
 
-def test_killed_count_continues_and_misses_nothing(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_killed_count_continues_and_misses_nothing(database, monkeypatch):
     run = register(database)
     texts = [document(f"a{n}", text=f"Rail {n}.", published=moment(n % 3)) for n in range(7)]
     save_documents(database, texts, run)
@@ -187,7 +183,7 @@ def test_killed_count_continues_and_misses_nothing(
         assert len(session.scalars(select(QueryMatch.article_id)).all()) == 8
 
 
-def test_renamed_query_keeps_numbers_watches_alerts_and_recipients(database: Database) -> None:
+def test_renamed_query_keeps_numbers_watches_alerts_and_recipients(database):
     run = register(database)
     save_query(database, "rail strike", STRIKE)
     company_alerts.watch_company(database, "rail strike")
@@ -219,7 +215,7 @@ def test_renamed_query_keeps_numbers_watches_alerts_and_recipients(database: Dat
 
 
 @pytest.mark.parametrize("name", ["Siemens", "siemens", "Bosch GmbH", "football", ""])
-def test_query_is_not_renamed_to_a_name_in_use(database: Database, name: str) -> None:
+def test_query_is_not_renamed_to_a_name_in_use(database, name):
     fill(database)
     save_query(database, "rail strike", STRIKE)
     save_query(database, "Football", "football")
@@ -230,7 +226,7 @@ def test_query_is_not_renamed_to_a_name_in_use(database: Database, name: str) ->
         rename_query(database, "rail strikes", "other", "bob")
 
 
-def test_removed_query_leaves_nothing(database: Database) -> None:
+def test_removed_query_leaves_nothing(database):
     fill(database)
     before = counted(database)
     save_query(database, "rail strike", STRIKE)
@@ -244,7 +240,7 @@ def test_removed_query_leaves_nothing(database: Database) -> None:
         assert session.scalars(select(QueryMatch.article_id)).all() == []
 
 
-def test_company_that_gets_the_name_of_a_query_is_counted_apart(database: Database) -> None:
+def test_company_that_gets_the_name_of_a_query_is_counted_apart(database):
     run = fill(database)
     save_query(database, "Bosch", "strike")
     company_alerts.watch_company(database, "Bosch")
@@ -261,7 +257,7 @@ def test_company_that_gets_the_name_of_a_query_is_counted_apart(database: Databa
     assert len(queries.company_articles(database, row.name)) == 3
 
 
-def test_mention_of_a_query_is_not_corrected(database: Database) -> None:
+def test_mention_of_a_query_is_not_corrected(database):
     fill(database)
     save_query(database, "rail strike", STRIKE)
     page = queries.article_page(database, "https://ft.example/c")
@@ -284,7 +280,7 @@ def test_mention_of_a_query_is_not_corrected(database: Database) -> None:
         ("rail", "rail OR", "must follow OR"),
     ],
 )
-def test_invalid_query_is_refused(database: Database, name: str, text: str, fault: str) -> None:
+def test_invalid_query_is_refused(database, name, text, fault):
     fill(database)
     add_query(database, "Taken", "rail", "ann")
     with pytest.raises(QuestionError, match=fault):
@@ -292,7 +288,7 @@ def test_invalid_query_is_refused(database: Database, name: str, text: str, faul
     assert [row.name for row in list_queries(database)] == ["Taken"]
 
 
-def test_fault_of_a_query_is_told_while_a_crawl_writes(tmp_path: Path) -> None:
+def test_fault_of_a_query_is_told_while_a_crawl_writes(tmp_path):
     url = f"sqlite:///{tmp_path}/news.sqlite?timeout=0.1"
 
     def work(_: Connection) -> None:
@@ -304,23 +300,21 @@ def test_fault_of_a_query_is_told_while_a_crawl_writes(tmp_path: Path) -> None:
         crawl.transact(work)
 
 
-def test_unknown_query_is_named_with_similar_ones(database: Database) -> None:
+def test_unknown_query_is_named_with_similar_ones(database):
     add_query(database, "Rail strike", "rail", "ann")
     with pytest.raises(QuestionError, match="did you mean Rail strike"):
         saved_queries.find_query(database, "rail strik")
     assert saved_queries.find_query(database, "RAIL strike").name == "Rail strike"
 
 
-def test_number_of_queries_is_limited(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_queries_is_limited(database, monkeypatch):
     monkeypatch.setattr(saved_queries, "MAX_QUERIES", 1)
     add_query(database, "one", "rail", "ann")
     with pytest.raises(QuestionError, match="remove one first"):
         add_query(database, "two", "rail", "ann")
 
 
-def test_query_is_saved_after_the_transactions_that_do_not_know_it(
-    postgres: Database, postgres_tables: str
-) -> None:
+def test_query_is_saved_after_the_transactions_that_do_not_know_it(postgres, postgres_tables):
     empty(postgres_tables)
     run = register(postgres)
     with ThreadPoolExecutor(1) as threads, postgres.reading() as session:
@@ -365,17 +359,13 @@ def _keeps_in_step(database: Database, steps: list[Step]) -> None:
 
 @settings(max_examples=settings().max_examples // 4)
 @given(steps=STEPS)
-def test_queries_stay_in_step_on_sqlite(
-    new_sqlite: Callable[[], Database], steps: list[Step]
-) -> None:
+def test_queries_stay_in_step_on_sqlite(new_sqlite, steps):
     with new_sqlite() as database:
         _keeps_in_step(database, steps)
 
 
 @settings(max_examples=settings().max_examples // 6)
 @given(steps=STEPS)
-def test_queries_stay_in_step_on_postgresql(
-    postgres: Database, postgres_tables: str, steps: list[Step]
-) -> None:
+def test_queries_stay_in_step_on_postgresql(postgres, postgres_tables, steps):
     empty(postgres_tables)
     _keeps_in_step(postgres, steps)
