@@ -146,6 +146,7 @@ _NO_SENTENCE: Final = ("©", "@", "://")
 _LISTS: Final = members_of("ul ol dl table")
 _CAPTION: Final = tag_id("figcaption")
 _TABLE: Final = tag_id("table")
+_QUOTE: Final = tag_id("blockquote")
 _ITALICS: Final = tag_ids("em i")
 _UNSEEN: Final = f"{UNWANTED} "
 
@@ -224,7 +225,7 @@ def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
         tokens = page.candidate_features.tokens
         is_title = page.block_features.is_title
         choice = combine(page.probabilities, is_title, tokens.words, threshold)
-        mask = _with_siblings(page, choice.mask)
+        mask = _with_siblings(page, choice.mask, is_article=threshold > FOR_OTHER_PAGES)
         mask = with_standfirst(tokens, page.block_features, page.probabilities, mask)
         if threshold > FOR_OTHER_PAGES:  # below the question of a forum are its answers
             if page.metadata.declared.kind != "live":
@@ -246,7 +247,9 @@ def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
     return method
 
 
-def _with_siblings(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _with_siblings(
+    page: ParsedPage, mask: NDArray[np.bool_], *, is_article: bool
+) -> NDArray[np.bool_]:
     """Return the kept blocks with short lists and tables that stand between two of them or, without
     links, behind the last, and with a sentence in the same kind of element right before the first
     or behind the last."""
@@ -261,6 +264,9 @@ def _with_siblings(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool
         if behind - before == 2 and _is_like_both(blocks, tokens, before + 1):
             result[before + 1] = True
             continue
+        if is_article and _is_run(blocks, tokens, before, behind):
+            result[before:behind] = True
+            continue
         around = int(parents[owners[before]])
         if around < 0 or parents[owners[behind]] != around or behind - before - 1 > MAX_CELLS:
             continue
@@ -271,7 +277,12 @@ def _with_siblings(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool
             for owner in owners[cells].tolist()
         ]
         result[cells] = listed[0] and all(listed) and _are_short(tokens, cells, MAX_LINKED_CELLS)
-    last = int(places[-1])
+    first, last = int(places[0]), int(places[-1])
+    titles = page.block_features.is_title[:first].nonzero()[0]
+    cells = slice(int(titles[-1]) + 1 if len(titles) else first, first)
+    around = int(parents[owners[first]])
+    if first - cells.start >= MIN_CELLS and _are_short(tokens, cells, linked=0.0):
+        result[cells] = all(_is_listed(blocks, owner, around) for owner in owners[cells].tolist())
     around, behind = int(parents[owners[last]]), last + 1
     end = min(len(mask), behind + MAX_CELLS)
     while around >= 0 and behind < end and _is_listed(blocks, int(owners[behind]), around):
@@ -279,10 +290,10 @@ def _with_siblings(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool
     cells = slice(last + 1, behind)
     if behind > last + 2 and _are_short(tokens, cells, linked=0.0):
         result[cells] = True
-    for cells in _halves_of_lists(blocks, mask, (int(places[0]), last)):
+    for cells in _halves_of_lists(blocks, mask, (first, last)):
         if _are_short(tokens, cells, MAX_LINKED_CELLS):
             result[cells] = True
-    for place, beside in ((int(places[0]) - 1, int(places[0])), (last + 1, last), (last + 2, last)):
+    for place, beside in ((first - 1, first), (last + 1, last), (last + 2, last)):
         if 0 <= place < len(mask) and page.probabilities[place] >= LEAST_SIBLING:
             result[place] |= _is_sibling_sentence(blocks, place, beside)
     return result
@@ -299,6 +310,18 @@ def _is_like_both(blocks: BlockPage, tokens: Tokens, place: int) -> bool:
     text = blocks.raw[place].rstrip(_CLOSING)
     is_sentence = text[-1:] in _ENDS and not any(mark in text for mark in _NO_SENTENCE)
     return len(kinds) == 1 and is_sentence and not tokens.linked[place]
+
+
+def _is_run(blocks: BlockPage, tokens: Tokens, before: int, behind: int) -> bool:
+    """Return whether the blocks between two others are a list without its element: several short
+    ones without links, in elements of one kind right within the element that holds the others."""
+    elements, cells = blocks.elements, slice(before + 1, behind)
+    if not MIN_CELLS <= behind - before <= MAX_CELLS:
+        return False
+    owners = blocks.owners[cells]
+    around = set(elements.parents[blocks.owners[before : behind + 1]].tolist())
+    kinds = {(int(elements.tags[owner]), elements.names(owner)) for owner in owners.tolist()}
+    return len(around) == len(kinds) == 1 and _are_short(tokens, cells, linked=0.0)
 
 
 def _halves_of_lists(
@@ -342,13 +365,15 @@ def _is_sibling_sentence(blocks: BlockPage, place: int, beside: int) -> bool:
 
 
 def _is_listed(blocks: BlockPage, owner: int, around: int, in_box: bool = False) -> bool:
-    """Return whether an element is in a list or table right within another one, or in a table in a
-    box within it."""
-    elements, last, in_table = blocks.elements, owner, False
+    """Return whether an element is in a list or table right within another one or quoted there, or
+    in a table in a box within it."""
+    elements, last, outer = blocks.elements, owner, 0
     while owner > around:
-        last, in_table = owner, in_table or elements.tags[owner] == _TABLE
+        last = owner
+        outer = int(elements.tags[owner]) if _LISTS[elements.tags[owner]] else outer
         owner = int(elements.parents[owner])
-    is_listed = (in_table and in_box) or _LISTS[elements.tags[last]]
+    tag = elements.tags[last]
+    is_listed = _LISTS[tag] or (outer and (tag == _QUOTE or (in_box and outer == _TABLE)))
     return bool(last > owner == around and is_listed)
 
 
