@@ -68,8 +68,8 @@ def rebuild(store: "Database", stories: bool = False) -> None:
 
 @app.command(epilog="Example: newscrawl db prune --keep 90d")
 def prune(
-    store: "Database",
     keep: Annotated[str, typer.Option(envvar="NEWSCRAWL_KEEP")] = config.NEWSCRAWL_KEEP,
+    database: str | None = None,
 ) -> None:
     """Delete old rows that crawls and monitoring no longer need; articles and counts stay.
 
@@ -83,7 +83,7 @@ def prune(
     from newscrawl.storage.deletion import Pruning
 
     time = retention_time(keep)
-    with total_bar("rows") as report:
+    with open_for_reading(database) as store, total_bar("rows") as report:
         pruned = Pruning(database=store, keep=time, report=report).run()
     counts = ", ".join(f"{number:,} {name}" for name, number in pruned.items())
     write_note(f"Deleted: {counts.replace('_', ' ')}.")

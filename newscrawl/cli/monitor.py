@@ -19,7 +19,13 @@ from rich.text import Text
 
 from newscrawl import config, storage
 from newscrawl.answers.names import match_one
-from newscrawl.cli.arguments import Format, InputError, chosen_sources, sources_by_slug
+from newscrawl.cli.arguments import (
+    Format,
+    InputError,
+    chosen_sources,
+    open_for_reading,
+    sources_by_slug,
+)
 from newscrawl.cli.output import (
     Column,
     exit_if,
@@ -245,13 +251,13 @@ _MAX_NEXT = 3  # ours: the crawls that are due next, in one line of a terminal
 
 
 def status(
-    store: "Database",
     watch: bool = False,
     every: str = "5s",
     everything: bool = False,
     check: bool = False,
     source: list[str] | None = None,
     output_format: Format = "table",
+    database: str | None = None,
 ) -> None:
     """Show crawls that ran, run or are late, articles per hour, errors and gaps by source.
 
@@ -275,11 +281,12 @@ def status(
     if pause < _MIN_REFRESH:
         raise InputError(f"--every {every}: must be {_MIN_REFRESH:g}s or longer")
     everything = everything or bool(source)  # a source that was named is always shown
-    slugs = slugs_of(source or (), store)
-    if watch:
-        refresh(lambda: _screen(_status(store, slugs), everything=everything), pause)
-        return
-    current = _status(store, slugs)
+    with open_for_reading(database) as store:
+        slugs = slugs_of(source or (), store)
+        if watch:
+            refresh(lambda: _screen(_status(store, slugs), everything=everything), pause)
+            return
+        current = _status(store, slugs)
     if output_format == "json":
         write_json(
             {

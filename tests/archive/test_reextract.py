@@ -39,7 +39,7 @@ def page(url: str, company: str = "Siemens", minutes: float = 0) -> Capture:
     """An article's page with a teaser that an older extraction took for a part of it."""
     number = url.rpartition("/")[2]
     words = " ".join(f"quay{number}x{place}" for place in range(60))
-    teaser = "<aside><p>Elsewhere: Nokia sells its old warehouse.</p></aside>"
+    teaser = "<aside><p>Nokia sells its old warehouse at the quay.</p></aside>"
     body = story(f"Report {number}", company).replace(
         b"</article>", f"<p>{words}.</p></article>{teaser}".encode()
     )
