@@ -212,6 +212,7 @@ BEFORE_ROLE: Final = 9
 # may be others. Fitted on paragraphs of the development corpus.
 _CLASSES: Final = (
     (frozenset({"ask", "us", "what", "platform"}), 0.5),
+    (frozenset({"us", "what", "platform", "reader"}), 0.2),
     (frozenset({"ask", "us", "what"}), 0.4),
     (frozenset({"ask", "us", "platform"}), 0.4),
     (frozenset({"ask", "us"}), 0.0),
@@ -231,11 +232,11 @@ _QUESTION: Final = re.compile(r"(?:[^\s.!?؟？]{1,40} ){0,6}[^\s.!?؟？]{2,40}
 # Ours: characters of a request behind a question.
 SHORTEST_REQUEST: Final = 15
 # Without one of these a paragraph is of no class.
-_DECISIVE: Final = frozenset({"ask", "consent", "pay", "rights", "origin", "credit"})
+_DECISIVE: Final = frozenset({"ask", "platform", "consent", "pay", "rights", "origin", "credit"})
 _IN_CLASSES: Final = frozenset().union(*(required for required, _ in _CLASSES)) - {"opens"}
 # Words that such paragraphs have beside those.
 _BESIDE: Final = frozenset({"fill", "page", "state", "reader", "rest", "pay", "role"})
-_TELLS: Final = frozenset({"ask", "opens", "consent"})
+_TELLS: Final = frozenset({"ask", "opens", "consent", "platform"})
 _IN_PARAGRAPHS: Final = _IN_CLASSES | _BESIDE | {_NEWS}
 _ADDRESSES: Final = frozenset({"us", "reader", "embed", "rest", "pay"})
 # Ours: blanks around the words of the shortest statement: "Spotify changes its terms".

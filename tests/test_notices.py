@@ -122,6 +122,8 @@ from newscrawl.notices import is_biography, is_notice, is_offer, tells_of_itself
         "Anything to add? Share your thoughts in the comments below.",
         "Haben Sie den Sturm gefilmt? Schicken Sie uns Ihr Video per WhatsApp.",
         "¿Vio el temporal desde el puerto? Escríbanos por WhatsApp.",
+        "구글에서 저희 신문을 선호 출처로 등록해 주세요.",
+        "You can now set us as a favourite source in Google so that you see our reports first.",
         "Join the Millport harbour watchers and our reporters on our Facebook page every evening.",
     ],
 )
