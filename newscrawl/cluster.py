@@ -214,9 +214,13 @@ class Cluster:
     """
 
     def __init__(self, address: str) -> None:
-        import dask  # noqa: PLC0415 - an extra
-        import distributed  # noqa: PLC0415 - an extra
-
+        try:
+            import dask  # noqa: PLC0415 - an extra
+            import distributed  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            raise ClusterError(
+                f"--cluster {address} needs Dask: pip install 'newscrawl[cluster]'"
+            ) from error
         local = _LOCAL.fullmatch(address)
         if local is None and _SCHEDULER.fullmatch(address) is None:
             raise ClusterError(

@@ -147,7 +147,7 @@ def tells_of_itself(text: str) -> bool:
             _kinds_and_others(language, *pair)[1] for pair in zip(sentences, hits_of, strict=True)
         ]
         limit = MAX_OTHERS_TO_READER if hits["reader"] else MAX_OTHERS
-        if len(text) <= MAX_LETTERS and hits["reader"]:
+        if len(text) <= MAX_LETTERS and hits["reader"] and len(hits["page"] | hits["state"]) > 1:
             limit = OTHERS_OF_SHORT
         if max(others, default=0) <= limit:
             return True
@@ -217,7 +217,7 @@ _CLASSES: Final = (
     (frozenset({"ask", "us", "platform"}), 0.4),
     (frozenset({"ask", "us"}), 0.0),
     (frozenset({"ask", "what"}), 0.15),
-    (frozenset({"opens", "what"}), 0.34),
+    (frozenset({"opens", "what", "reader"}), 0.34),
     (frozenset({"ask", "what", "platform"}), 0.3),
     (frozenset({"ask", "platform"}), 0.34),
     (frozenset({"consent", "embed"}), 0.3),
@@ -227,8 +227,10 @@ _CLASSES: Final = (
     (frozenset({"piece", "origin"}), 0.75),
     (frozenset({"credit"}), 0.9),
 )
-# A question of few words before a request: "Got a tip? Message us." A longer one is of the text.
+# A question of few words before a request to the reader: "Got a tip? Message us." A longer one is
+# of the text.
 _QUESTION: Final = re.compile(r"(?:[^\s.!?؟？]{1,40} ){0,6}[^\s.!?؟？]{2,40} ?[?؟？]\s*")
+_ADDRESSED: Final = frozenset({"us", "reader", "platform"})
 # Ours: characters of a request behind a question.
 SHORTEST_REQUEST: Final = 15
 # Without one of these a paragraph is of no class.
@@ -329,12 +331,11 @@ def is_notice(raw: str) -> bool:
     if _names_another(raw):
         return True
     question = _QUESTION.match(raw)
-    if (
-        question
-        and len(raw) >= question.end() + SHORTEST_REQUEST
-        and is_notice(raw[question.end() :])
-    ):
-        return True
+    if question and len(raw) >= question.end() + SHORTEST_REQUEST:
+        request = f" {_BLANKS.sub(' ', lowered[question.end() :])} "
+        finder, _ = _finder(_ADDRESSED)
+        if finder.find_matches_as_indexes(request) and is_notice(raw[question.end() :]):
+            return True
     spoken = f" {_BLANKS.sub(' ', lowered)} "
     finder, meanings = _finder(_IN_CLASSES)
     hits = finder.find_matches_as_indexes(spoken, overlapping=True)

@@ -40,7 +40,7 @@ _HANGUL: Final = re.compile("[\uac00-\ud7a3]")
 # question mark of Greek; a line may be an item of a list.
 _END: Final = re.compile(
     r"""\n\s*\n|[.!?…](?:[^\S\n]?["'“”’»«)\]])*\s+(?=["'“„«(\[¿¡]*[^\W_])"""
-    r"""|;\s+(?=[Ά-ΏΑ-Ϋ])|[。！？]+(?:[」』](?!と|って)|["”’）])*(?![」』])|[؟۔։।။።፧]\s*|\n"""
+    r"""|;\s+(?=[Ά-ΏΑ-Ϋ])|[。！？]+(?![。！？])(?:[」』](?!と|って)|["”’）])*(?![」』])|[؟۔։।။።፧]\s*|\n"""
 )
 _OPENING: Final = "\"'“„«([¿¡"
 _BULLET: Final = re.compile(r"[^\S\n]*(?:[-–—•*▪◦·‣]|\d{1,2}[.)])[^\S\n]+")
@@ -53,6 +53,7 @@ _LAST_WORD: Final = re.compile(r"[^\W\d_](?:[\w·\u0900-\u0963\u0966-\u0dff-]|(?
 _ORDINAL: Final = re.compile(r"(?:^|[\s(])(?<![^\W\d_]\. )\d{1,2}$")
 # Letters of a word before a number that no abbreviation is: "It rained. 12 people came."
 _LONGER: Final = 4
+_STREET: Final = "str"
 # "He left the U.S. It rained.": behind two letters a common word in capitals begins a sentence.
 _CAPITALISED: Final = re.compile("[A-Z][a-z]+")
 _LETTERS: Final = re.compile(r"[A-Z]\.[A-Z]")
@@ -188,7 +189,10 @@ def _goes_on(text: str, begin: int, stop: re.Match[str]) -> bool:
             and _LETTERS.fullmatch(word[0])
             and following[0].lower() in stop_words_of("en")
         )
-    return last in _abbreviations() or (is_number and len(last) < _LONGER)
+    # "Lindenstr. 12": a street.
+    return last in _abbreviations() or (
+        is_number and (len(last) < _LONGER or last.endswith(_STREET))
+    )
 
 
 @cache

@@ -3,6 +3,7 @@
 import gzip
 import importlib.util
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -118,6 +119,12 @@ def test_worker_with_another_companies_file_is_named(cluster, tmp_path):
     file.write_text("# another")
     with pytest.raises(ClusterError, match=r"worker tcp://.* has another .*companies\.toml"):
         next(pool.results([1]))
+
+
+def test_cluster_without_its_library_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask", None)
+    with pytest.raises(ClusterError, match=r"--cluster local:2 needs Dask: pip install"):
+        module.Cluster("local:2")
 
 
 def test_scheduler_of_another_version_is_one_line(dask, monkeypatch, newscrawl, tmp_path):

@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -248,6 +249,8 @@ def _fields_of(options: Any) -> dict[str, Parameter]:
     return {each.name: _keyword(each.name, each.type, each.default) for each in fields(options)}
 
 
+if sys.flags.optimize > 1:
+    raise SystemExit("newscrawl: Python's -OO removes the docstrings that declare options: use -O")
 SHARED: Final = {
     name: parameter.annotation
     for name, parameter in _declared_in([_Shared], _fields_of(_Shared), {})[1].items()

@@ -90,8 +90,13 @@ def find(
     with suppress(OSError):  # a text may be longer than any name of a file
         if text == "-" or Path(text).is_file():
             body = read_input(text).decode("utf-8", "replace")
-    if text != body and "<html" in body[:4096].lower():
-        raise InputError(f"{text} is a page: newscrawl extract {text} | newscrawl companies find -")
+    if text not in {body, "-"}:
+        if "<html" in body[:4096].lower():
+            page = printable(text)
+            raise InputError(
+                f"{page} is a page: newscrawl extract {page} | newscrawl companies find -"
+            )
+        write_note(f"Read the file {printable(text)}.")
     mentions = companies_from(companies).find(body, title=title, language=language, source=source)
     columns = (
         Column("company", wide=True),

@@ -41,8 +41,8 @@ _NUMBER = re.compile(r"[^=]*[\d/][^=]*")
 # As courlan 1.4 has them, from the lists of AdGuard, ClearURLs and Firefox, with ours.
 _CLICKS = r"\w*cl(?:ic)?k?id|[gw]braid|igsh\w*|partnerid|\w*sess(?:ion)?id\w*|share\w*|gift\w*"
 _PROGRAMS = (
-    "ad|ads|amp|at|cm|cmp|cx|cxrecs|et|fb|ga|gs|guce|hs|itm|matomo|mc|mkt|ml|mtm|ns|oly|piwik|pk|rb"
-    "|sc|sfmc|share|trk|utm|vero|wt"
+    "ad|ads|amp|at|cx|cxrecs|et|fb|ga|gs|guce|hs|itm|matomo|mc|mkt|ml|mtm|ns|oly|piwik|pk|rb"
+    "|sfmc|share|trk|utm|vero|wt"
 )
 _WORDS = "aff|campaign|cid|clid|eid|ga|gl|keyword|kwd|medium|ref|session|source|uid|xtor"
 # Ours: names that single publishers, portals and networks use, and values that say the same.
@@ -51,10 +51,10 @@ _PUBLISHERS = (
     r"emailid|emc|epik|esrc|ftag|ftcamp|fsp|gclsrc|guccounter|hash[abc]|hsctatracking|icid|icmp|ico|"
     r"instance_id|intcid|intcmp|irgwc|isappinstalled|ito|leadsource|li_fat_id|linkid|mbid|mibextid|mod|"
     r"ncid|nlid|nocache|oborigurl|ocid|partner|ran(?:mid|ean(?:id)?|siteid)|rdcts|recirc|regi_id|"
-    r"replytocom|rss|rss_?id|s_kwcid|sc_src|scm|segment_id|sfnsn|sfns|sh|smid|smprod|smtyp|"
-    r"soc_(?:platform|src|trk)|spm|spref|sr_share|srnd|sref|sthash|syn|taid|tblci|tpcc|track(?:ing|(?:ing)?_?(?:id|code|info))|trk|"
+    r"replytocom|rss|rss_?id|s_kwcid|sc_(?:c(?:ampaign|hannel|id|mp)|medium|source|src|pos)|cm_(?:mmc\w*|ven|cat|pla|ite|re|sp)|scm|segment_id|sfnsn|sfns|sh|smid|smprod|smtyp|"
+    r"soc_(?:platform|src|trk)|spm|spref|sr_share|srnd|sref|sthash|taid|tblci|tpcc|track(?:ing|(?:ing)?_?(?:id|code|info))|trk|"
     r"trkcampaign|trkinfo|tsrc|unlocked_article_code|usqp|wprov|wt_?z?mc|wt\.\w+|xing_share|xtcr|xtref|"
-    r"yptr|zanpid|em[cd]i|email_?hash|elq\w*|trkid|noredirect|social|\w*from_?rss\w*|is_?rss|google_editors_picks|hss_channel|feed_?(?:id|link|name|source|type)|rss_?\w*|itid|\w*partner|fbrefresh|mk(?:evt|[cr]id)|wtrid|rnd|cachebust\w*"
+    r"yptr|zanpid|em[cd]i|email_?hash|elq\w*|trkid|noredirect|social|\w*from_?rss\w*|is_?rss|google_editors_picks|hss_channel|feed_?(?:link|name|source|type)|rss_?\w*|itid|\w*partner|fbrefresh|mk(?:evt|[cr]id)|wtrid|rnd|cachebust\w*"
     r"|seid|__tn__|_branch_match_id|_?_twitter_impression|_hsenc|_hsmi|_openstat"
 )
 _TRACKING = re.compile(rf"^(?:(?:{_CLICKS}|{_PUBLISHERS})$|(?:{_PROGRAMS})_)|(?:\b|_)(?:{_WORDS})")

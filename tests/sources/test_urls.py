@@ -67,7 +67,7 @@ def test_main_urls_of_a_canonical_url_are_canonical(host, path, query):
         "from=timeline", "src=twsrc", "giftCopy=0_a", "PHPSESSID=af31", "regi_id=7&segment_id=6",
         "replytocom=55", "m=1", "mobile=true", "outputType=valid_amp", "nocache=1", "icmp=x",
         "_hsmi=12&_hsenc=p2", "wt_mc=x.y", "WT.mc_id=z", "guccounter=2", "mod=hp_lead", "trk=a",
-        "trackingCode=x", "cm_mmc=x", "via=email", "feedId=1&feedLink=x", "cmp_id=x",
+        "trackingCode=x", "cm_mmc=x", "via=email", "feedLink=x", "sc_campaign=x",
     ],
 )  # fmt: skip
 def test_parameters_of_channels_name_no_article(parameters):
@@ -89,6 +89,10 @@ def test_parameters_of_channels_name_no_article(parameters):
         "id=facebook-fined",
         "q=twitter+shares",
         "story=feeding-ducks",
+        "feed_id=77",
+        "syn=4711",
+        "cmp_id=12",
+        "cm_page=2",
     ],
 )
 def test_parameters_that_name_an_article_are_kept(parameters):
