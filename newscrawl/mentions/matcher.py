@@ -1,6 +1,5 @@
 """The matcher: from candidates to mentions, the certain ones first, then the doubtful ones."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -42,13 +41,6 @@ MAX_CANDIDATES = 2_000
 # Letters of a name in which missing accents make no other abbreviation. Ours.
 MIN_WITHOUT_ACCENTS = 5
 
-# Hungarian words behind which a company would have its article.
-_LINKS = re.compile(
-    r"(?<!\w)(?:után|miután|hogy|nem|s|és|is|majd|mert|amikor|azonban|ekkor|közben|később|már|csak"
-    r"|maga|ha|mint|ahogy|ezért|ezután|itt|ott|így|szerint|de|amit|akit|melyet) $",
-    re.IGNORECASE,
-)
-_LONGEST_LINK = len(" azonban ")
 Place = list[Candidate]
 Found = TypeVar("Found", Candidate, TickerHit)
 
@@ -213,11 +205,7 @@ class Matcher:
     ) -> bool:
         """Return whether a certain form stands here like a word that many names have."""
         form, surface = sure.form.text, text[sure.start : sure.end]
-        before = text[max(0, sure.start - _LONGEST_LINK) : sure.start]
         if self._neighbours.is_model_or_title(text, sure, language, behind_name=behind_name):
-            return True
-        # "Miután Disney ...": Hungarian puts an article before a company, none before a person.
-        if language == "hu" and form in self._words.surnames and _LINKS.search(before):
             return True
         # "Solen" is Şölen and the sun, "Dupont" DuPont and a person.
         if surface != form and (

@@ -134,7 +134,6 @@ def companies():
         ("Formula Mazda pilotu yarışı bıraktı.", "tr"),
         ("A kézilabda bajnokságban a Grundfos Tatabánya kapusa két gólt kapott.", "hu"),
         ("A ZTE csatára gólt lőtt a félidőben, az edző örült.", "hu"),
-        ("A film sikere után Disney három rajzfilmet tervezett.", "hu"),
         ("A Snail magazin és a Greek című sorozat tetszett.", "hu"),
         ("A The Orange Box olcsóbb lett.", "hu"),
         ("Tocou no festival Super Bock no domingo.", "pt"),
@@ -414,7 +413,9 @@ _BUSINESS = {
         | Ford: Embauches chez Ford, dit-il. | Colisée: Le groupe Colisée ouvre des maisons.""",
     "hu": """Bayer: A Bayernél leépítés lesz, a Bayer nyeresége esett. | Billa: A Billában drágább.
         | Audi: Az Audinak Győrben van gyára. | Tesco: A Tescóban sztrájkolnak.
-        | Budapest Airport Zrt: A Budapest Airport cáfolta a hírt.""",
+        | Budapest Airport Zrt: A Budapest Airport cáfolta a hírt.
+        | Bosch: Kiderült, hogy Bosch bezárja a gyárat. | Tesla: Szerintük Tesla olcsóbb lesz.
+        | Boeing: A lap szerint Boeing 300 gépet ad el. | Honda: Nőtt az ár, s Honda is drágul.""",
     "it": """Ford: Ford taglia 4.000 posti in Europa. | Mango: Il marchio Mango apre a Roma.
         | Valentino: La maison Valentino cresce nella moda. | Scania: Scania vende camion.""",
     "nl": """Futuroscope: De aandelen van Futuroscope stegen. | Schiphol Group: Winst bij Schiphol.
