@@ -44,7 +44,7 @@ _VENUE = re.compile(
     r"| [A-ZÇĞİÖŞÜ][^\W\d_]+spor\b|(?: [^\W\d_]+){0,3} [Öö]dül(?:ü|leri)(?![^\W\d_]*ye)"
     r"|(?: [^\W\d_a-zçğıöşü]\w*){0,2} (?:adlı|adında|isimli)(?: bir)?"
     r" (?:albüm|şarkı|film|dizi|roman|grup|oyun|single|şehir|kasaba|köy)"
-    r"|(?: [^\W\d_a-zçğıöşü]\w*){1,2} (?:albüm|şarkı)|(?: [^\W\d_a-zçğıöşü]\w*)? [Kk]upası"
+    r"| (?:albümü|şarkısı)|(?: [^\W\d_a-zçğıöşü]\w*)? [Kk]upası"
     r"|(?: Sport?)? [Ss]alonu| takım[ıl]|(?: (?:Kadın|Erkek|Genç))? (?:Voleybol|Basketbol)\b"
 )
 # The same in scripts without blanks: "京セラドーム", "百岁山杯".
@@ -77,11 +77,14 @@ _OF = re.compile(r"\w-(?:de|du|des|la|le|les|sur|sous|en|lès|et|saint|sainte)-$
 # Where a quotation begins and ends, and its longest part beside a name. Ours.
 _QUOTES = '"“„«»”'
 _LONGEST_TITLE = 40
+_OPENING = re.compile(r" (?:«|[“„»”\"](?! ))")
 # "MOL-Pick Szeged": a sponsor of two.
-_BEHIND_SPONSOR = re.compile(r"(?: ?- ?[A-Z][\w-]*)? ([^\W\d_a-zß-öø-ÿ]\w+)")
+_BEHIND_SPONSOR = re.compile(r"(?: ?- ?[A-Z][\w-]{0,40})? ([^\W\d_a-zß-öø-ÿ]\w{1,40})")
 
 
-def is_namesake(text: str, candidate: Candidate, before: Sequence[str], words: Vocabulary) -> bool:
+def is_namesake(
+    text: str, candidate: Candidate, before: Sequence[str], language: str | None, words: Vocabulary
+) -> bool:
     """Return whether the words beside the name make the whole something else: "Allianz Arena",
     "Ford Foundation", "LaLiga Santander", "Robert-Bosch-Straße"."""
     match = _WORD_AFTER.match(text, candidate.end, candidate.end + REACH)
@@ -97,7 +100,7 @@ def is_namesake(text: str, candidate: Candidate, before: Sequence[str], words: V
         return True
     if (
         _is_honoured(text, candidate, words)
-        or _is_title_of_work(text, candidate, words)
+        or _is_title_of_work(text, candidate, language, words)
         or (text.startswith("-", candidate.start - 1) and search_before(_OF, text, candidate.start))
     ):
         return True
@@ -131,8 +134,8 @@ def is_team(
     company's bare name: "ヤクルト", or another by one beside a score: "Viettel thắng 2-0"."""
     low = candidate.form.text.casefold()
     languages = words.sports if language is None else (language, ANY)
-    town = _BEHIND_SPONSOR.match(text, candidate.end)
     if not any(low in words.teams.get(key, ()) for key in languages):
+        town = _BEHIND_SPONSOR.match(text, candidate.end)
         in_town = town is not None and town[1].startswith(words.club_towns)
         if not in_town and not _is_beside_score(text, candidate):
             return False
@@ -185,18 +188,20 @@ def _is_namesake_noun(word: str, words: Vocabulary) -> bool:
     return any(word[:end] in nouns and is_korean_tail(word[end:]) for end in range(1, len(word)))
 
 
-def _is_title_of_work(text: str, candidate: Candidate, words: Vocabulary) -> bool:
+def _is_title_of_work(
+    text: str, candidate: Candidate, language: str | None, words: Vocabulary
+) -> bool:
     """Return whether it stands in the quoted title of a song or film: the album "Apple Venus"."""
     begin = max(0, candidate.start - _LONGEST_TITLE)
     opening = max(text.rfind(mark, begin, candidate.start) for mark in _QUOTES)
-    # Where quotations have one mark, every second one ends.
-    if opening < 0 or text.count('"', text.rfind("\n", 0, opening) + 1, opening) % 2:
+    # A mark that ends a quotation has no blank before it, or one behind it, too.
+    if opening < 0 or not _OPENING.match(text, max(0, opening - 1)):
         return False
     last = candidate.end + _LONGEST_TITLE
     if min((text.find(mark, candidate.end, last) for mark in _QUOTES), key=lambda at: at < 0) < 0:
         return False
     kind = words_before(text, opening, 1)
-    return bool(kind) and kind[-1].lower() in words.works
+    return bool(kind) and words.is_work(kind[-1], language)
 
 
 def _is_honoured(text: str, candidate: Candidate, words: Vocabulary) -> bool:

@@ -365,7 +365,7 @@ class NeighbourWords:
             return True
         # "In via Armani" is a street in Italian only.
         street = before[-1:] != ["via"] or language in {None, "it"}
-        if is_namesake(text, candidate, before if street else (), self.words):
+        if is_namesake(text, candidate, before if street else (), language, self.words):
             return True
         surname = candidate.form.text in self.words.surnames
         return surname and _FAMILY.match(text, candidate.end) is not None

@@ -15,6 +15,7 @@ _BY_LANGUAGE = (
     "articles",
     "feminine_articles",
     "teams",
+    "works",
     "sports",
     "registered_forms",
     "registered_forms_before",
@@ -58,7 +59,8 @@ class Vocabulary:
     companies, and neither before men nor masculine nouns ("da Oi").
     `boilerplate` marks a newspaper's sentences about itself ("all rights reserved").
     `examples` are nouns of which companies are named as examples ("companies like Bain").
-    `works` are words for songs, films and the like, whose quoted titles hold no company;
+    `works` are words of a language ("any": of many) for songs, films and the like, whose quoted
+    titles hold no company, and for nothing else that is quoted;
     `club_towns` begin the names of towns whose clubs bear a sponsor's name before it.
     `families` before a name mean its owners, not its company ("Familie Merck").
     `namesakes_after` and `namesakes_before` make the whole something else ("Arena").
@@ -118,7 +120,7 @@ class Vocabulary:
     usual_before: frozenset[str]
     platforms: frozenset[str]
     follow_us: frozenset[str]
-    works: frozenset[str]
+    works: Mapping[str, frozenset[str]]
     club_towns: tuple[str, ...]
     namesakes_after: frozenset[str]
     namesakes_before: frozenset[str]
@@ -152,6 +154,10 @@ class Vocabulary:
         """Return whether the word is an article of the language, or of some language if none is
         known."""
         return _holds(self.articles, word, language)
+
+    def is_work(self, word: str, language: str | None) -> bool:
+        """Return whether the word is a kind of songs, films and the like."""
+        return _holds(self.works, word, language)
 
     def is_name_if_capitalised(self, form: str, language: str | None) -> bool:
         """Return whether the language writes this word with a capital only as a name."""

@@ -129,10 +129,11 @@ def companies():
         ("It rained in Washington, D.C., all day.", "en"),
         ("Finalde Mercedes kupasında yenildi.", "tr"),
         ("Kardeşler Apple Core adında bir grup kurdu.", "tr"),
-        ("Sahibinden Yeniden albümünde üç şarkı var.", "tr"),
+        ("Sahibinden albümünde üç şarkı var.", "tr"),
         ("Hapoel Migdal maçı kazandı.", "tr"),
         ("Formula Mazda pilotu yarışı bıraktı.", "tr"),
         ("A kézilabda bajnokságban a Grundfos Tatabánya kapusa két gólt kapott.", "hu"),
+        ("A kézilabda bajnokságban a MOL-Alfa Szeged kapusa két gólt kapott.", "hu"),
         ("A ZTE csatára gólt lőtt a félidőben, az edző örült.", "hu"),
         ("A Snail magazin és a Greek című sorozat tetszett.", "hu"),
         ("A The Orange Box olcsóbb lett.", "hu"),
@@ -396,21 +397,27 @@ _BUSINESS = {
         | Santander: Santander schließt Filialen. | Henkel: Henkel verdient 8 Prozent mehr.
         | Zwilling J.A. Henckels: Der Konzern Zwilling baut um.
         | Flughafen Hamburg: Der Flughafenbetreiber Flughafen Hamburg meldet Gewinn.
-        | RTL Group: Der Rundfunksender RTL baut Stellen ab.""",
+        | RTL Group: Der Rundfunksender RTL baut Stellen ab.
+        | BMW: Sie kostet je Stück "BMW Vorzüge" 80 Euro. | Siemens: In Folge "Siemens" schwach.""",
     "en": """Puma: Puma shares fell. A puma is on the logo. | Siemens: Siemens got 15% of it.
         | Sky: Sky paid for Premier League rights, beating BT 4-3. | DuPont: DuPont to split.
         | Mahindra: Mahindra recalls 20,000 cars. | Walt Disney: Walt Disney raised its dividend.
         | Eurotunnel: Eurotunnel shares rose. | Six Flags: Layoffs at Six Flags
         | Tennessee Valley Authority: The Tennessee Valley Authority, TVA for short, builds.
         | Santos Ltd: Santos Ltd shares rose. | Commonwealth Bank: Commonwealth Bank opens 9 units.
-        | Amazon: Amazon opened a warehouse. | Ford: Ford to cut 4,000 jobs in Europe.""",
+        | Amazon: Amazon opened a warehouse. | Ford: Ford to cut 4,000 jobs in Europe.
+        | Boeing: It was the first single "Boeing 737" order since May.
+        | Porsche: The track "Porsche Experience Center" opened.
+        | Ford: Sales of the film "Blue" and Ford "Focus" cars fell.""",
     "es": """Puma: Puma cierra tiendas en España. | Sega: La compañía Sega decidió cerrar.
         | Banco Sabadell: Sabadell gana un 20% más. | Santander: Santander compra un banco.""",
     "fi": """Elisa Oyj: Elisa sanoo, että yhtiö rakentaa verkkoa. | Varma: Eläkeyhtiö Varma osti.
         | Supercell: Peliyhtiö Supercell irtisanoo väkeä. | Sanoma: Sanoman liikevaihto laski.
         | International Data Corporation: Tutkimusyhtiö IDC laski ennustettaan.""",
     "fr": """LVMH: LVMH cède Marc Jacobs. | Futuroscope: Futuroscope recrute 200 salariés.
-        | Ford: Embauches chez Ford, dit-il. | Colisée: Le groupe Colisée ouvre des maisons.""",
+        | Ford: Embauches chez Ford, dit-il. | Colisée: Le groupe Colisée ouvre des maisons.
+        | Renault: Le titre « Renault » gagne 3 %, le titre « Airbus » recule.
+        | Airbus: Après le « grand film » Airbus « change tout ».""",
     "hu": """Bayer: A Bayernél leépítés lesz, a Bayer nyeresége esett. | Billa: A Billában drágább.
         | Audi: Az Audinak Győrben van gyára. | Tesco: A Tescóban sztrájkolnak.
         | Budapest Airport Zrt: A Budapest Airport cáfolta a hírt.
@@ -424,7 +431,10 @@ _BUSINESS = {
         | Piaggio: Drożeją akcje firmy Piaggio. | EMI: Wytwórnia EMI podpisała kontrakt.""",
     "pt": """Fleury: O grupo Fleury compra. | Porto (BR): A seguradora Porto cresce.""",
     "ro": "Regina Maria: Rețeaua medicală Regina Maria deschide o clinică la Cluj.",
-    "tr": "Çaykur: Çaykur yaş çay alımını başlattı. | Ally Financial: Ally Financial büyüyor.",
+    "tr": """Çaykur: Çaykur yaş çay alımını başlattı. | Ally Financial: Ally Financial büyüyor.
+        | Spotify: Spotify Türkçe şarkı listesi yayımladı. | TikTok: TikTok Avrupa şarkı alıyor.
+        | Apple: Apple Music Türkçe albüm satışına başladı.
+        | Samsung: Samsung Galaxy şarkı tanıma özelliği ekledi.""",
     "vi": "Viettel: Viettel báo lãi, tăng 2-3 điểm phần trăm.",
     "zh": """Huawei: 华为路由器销量增长。 | Baidu: 百度路测牌照获批。
         | Tesla: 特斯拉路试车曝光。 | Haier: 海尔路演吸引投资者。

@@ -15,6 +15,7 @@ from tests.worlds import bundled_companies
         pytest.param("苹果" * 30_000, id="no boundaries"),
         pytest.param("a\u0301" * 50_000, id="combining marks"),
         pytest.param("Siemens-" * 20_000, id="hyphens"),
+        pytest.param("MOL-" * 40_000, id="hyphens behind capitals"),
         pytest.param("@" + "Siemens/" * 20_000, id="one endless address"),
         pytest.param("Camel" * 20_000 + "X_", id="inner capitals"),
         pytest.param("AAa" * 30_000 + "-", id="runs of capitals"),
