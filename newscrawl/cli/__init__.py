@@ -170,7 +170,9 @@ def main(commands: typer.Typer = app) -> None:
         # Exceptions of newscrawl are messages for the user. All others are bugs.
         if not type(error).__module__.startswith("newscrawl."):
             raise
-        _fail(f"{error}{getattr(error, 'advice', '')}", 2, getattr(error, "pointer", ""))
+        advice = getattr(error, "advice", "")
+        message = str(error) if advice in str(error) else f"{error}{advice}"
+        _fail(message, 2, getattr(error, "pointer", ""))
     sys.exit(code)
 
 

@@ -1,5 +1,6 @@
 """newscrawl companies: the registry, and its mentions in a text."""
 
+import re
 from collections import Counter
 from contextlib import suppress
 from dataclasses import asdict
@@ -46,6 +47,8 @@ _ORIGINS: "dict[Origin, str]" = {
     "override": "own, in place of bundled",
     "bundled": "bundled",
 }
+# "mine.txt", "./texts/a": a file's path rather than a text.
+_PATH = re.compile(r"[./~][^\s]*|[^\s]+\.[a-z]{2,5}")
 # Characters of the text shown on both sides of a mention.
 _CONTEXT = 30
 # Ours: companies with further forms that a check names; the list has all.
@@ -97,6 +100,8 @@ def find(
                 f"{page} is a page: newscrawl extract {page} | newscrawl companies find -"
             )
         write_note(f"Read the file {printable(text)}.")
+    elif text != "-" and _PATH.fullmatch(text):
+        write_note(f"There is no file {printable(text)}: it was taken for the text.")
     mentions = companies_from(companies).find(body, title=title, language=language, source=source)
     columns = (
         Column("company", wide=True),

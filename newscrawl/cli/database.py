@@ -162,6 +162,8 @@ def delete(
 
     if forbidden and (urls or before):
         raise InputError("--forbidden takes --source, but no addresses and no --before")
+    if output_format != "table" and not forbidden:
+        raise InputError(f"--format {output_format} needs --forbidden, whose list is for programs")
     if not forbidden and bool(urls) == bool(source or before):
         raise InputError("give either addresses of articles, or --source, --before or both")
     registry = companies_from(companies) if forbidden and not dry_run else None

@@ -162,7 +162,8 @@ def render(
         import pyarrow
         from pyarrow import parquet
 
-        parquet.write_table(pyarrow.Table.from_pylist(records), sys.stdout.buffer)
+        flat = [{key: _nested(value) for key, value in record.items()} for record in records]
+        parquet.write_table(pyarrow.Table.from_pylist(flat), sys.stdout.buffer)
     else:
         if most is not None and len(records) > most:
             records, note = records[:most], f"{note}; the first {most} shown"
@@ -303,7 +304,15 @@ def _cell(column: Column, value: object) -> Text:
     return Text("\n".join(map(printable, str(shown).split("\n"))))
 
 
+def _nested(value: object) -> object:
+    """Return a mapping, a record or a list of records as JSON, and all else as it is."""
+    items = value if isinstance(value, (tuple, list)) else [value]
+    has_names = any(is_dataclass(item) or isinstance(item, Mapping) for item in items)
+    return json.dumps(value, ensure_ascii=False, default=_plain) if has_names else value
+
+
 def _field(value: object) -> object:
+    value = _nested(value) if isinstance(value, Mapping) else value
     if isinstance(value, (tuple, list)):
         value = "; ".join(map(_item_text, value))
     if isinstance(value, str):

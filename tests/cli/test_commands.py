@@ -341,6 +341,9 @@ def test_companies_are_found_in_a_text(newscrawl, companies):
         (mention,) = json.loads(ran.out)
         assert (mention["company"], mention["start"], mention["end"]) == ("Volkswagen", 4, 6)
     assert "newscrawl extract" in newscrawl("companies", "find", page).err
+    fault = newscrawl("companies", "find", "VW", "--companies", "nowhere.toml").err
+    assert fault.count("check the path") == 1
+    assert "There is no file nowhere.txt" in newscrawl("companies", "find", "nowhere.txt").err
 
 
 def test_text_without_a_company_is_exit_code_1(newscrawl, companies):

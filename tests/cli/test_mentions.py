@@ -235,6 +235,21 @@ def test_json_lines_have_one_row_per_line(world):
     assert [json.loads(line)["company"] for line in ran.out.splitlines()] == ["Siemens", "Bosch"]
 
 
+def test_nested_values_of_a_question_are_json_in_parquet(world, tmp_path):
+    file = tmp_path / "articles.parquet"
+    program = Path(sys.executable).with_name("newscrawl")
+    command = [program, "ask", "company-articles", "-c", "Siemens", "-f", "parquet"]
+    with file.open("wb") as out:
+        ran = subprocess.run(command, stdout=out, check=False, env=os.environ)
+    assert ran.returncode == 0
+    nested = [
+        value
+        for value in parquet.read_table(file).to_pylist()[0].values()
+        if str(value).startswith("[{")
+    ]
+    assert "Siemens" in json.dumps([json.loads(value) for value in nested])
+
+
 def test_parquet_is_written_to_a_file(world, tmp_path):
     file = tmp_path / "mentions.parquet"
     program = Path(sys.executable).with_name("newscrawl")

@@ -28,6 +28,7 @@ MISTAKES = [
     ("mentions --zone Europe/Berln", "unknown time zone 'Europe/Berln': did you mean"),
     ("mentions --country xx", "unknown country 'xx'"),
     ("mentions -c ''", "unknown company ''"),
+    ("db delete --before 2026-01-01 --dry-run -f json", "--format json needs --forbidden"),
     ("mentions --companies nowhere.toml", "nowhere.toml: no such file"),
     ("mentions --companies broken.toml", "newscrawl: broken.toml"),
     ("mentions --database mysql://me:hush@h/d", "no support for the database 'mysql'"),
