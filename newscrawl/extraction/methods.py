@@ -229,10 +229,11 @@ def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
         mask = with_standfirst(tokens, page.block_features, page.probabilities, mask)
         if threshold > FOR_OTHER_PAGES:  # below the question of a forum are its answers
             if page.metadata.declared.kind != "live":
-                mask = without_behind(page.candidates.page, tokens.words, is_title, mask)
+                blocks = page.candidates.page
+                mask = without_behind(blocks, tokens, page.probabilities, is_title, mask)
             mask = without_comments(page.candidates.page, tokens.words, mask)
             mask = without_further_stories(page.candidates.page, tokens, is_title, mask)
-            mask = without_teasers(page.candidates.page, tokens, mask)
+            mask = without_teasers(page.candidates.page, tokens, page.probabilities, mask)
             mask = without_cards(page.candidates.page, tokens, page.probabilities, mask)
             mask = without_last_links(page.candidates.page, tokens, page.probabilities, mask)
             mask = without_asides(page.candidates.page, tokens, page.probabilities, mask)
@@ -425,7 +426,9 @@ def _biographies(page: ParsedPage, places: list[int]) -> list[int]:
         is_below_name = (
             2 * number >= len(places)
             and text.partition(" ")[0].rstrip(",") in first_names
-            and any(clean(name) in authors for name in blocks.raw[place - BELOW_NAME : place])
+            and any(
+                clean(name) in authors for name in blocks.raw[max(0, place - BELOW_NAME) : place]
+            )
         )
         if (
             is_below_name

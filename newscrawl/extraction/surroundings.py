@@ -2,6 +2,7 @@
 other stories, cards of other articles, enciphered paragraphs; and the standfirst apart from it."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from newscrawl.extraction.block_features import BlockFeatures, hints_of
 from newscrawl.extraction.blocks import UNWANTED, BlockPage, ElementNames, clean, tag_id
 from newscrawl.extraction.features import members_of
+from newscrawl.extraction.metadata.dates import find
 from newscrawl.extraction.metadata.vocabulary import any_of, contains_any, words
 from newscrawl.extraction.tokens import Tokens
 from newscrawl.notices import offers_the_rest, words_of_notices
@@ -57,9 +59,11 @@ MIN_TEASERS: Final = 2
 WORDS_OF_TEASER: Final = (6, 5)
 AROUND_TEASERS: Final = 3
 # Ours, fitted on the development corpus: the share of the kept words of an element that holds the
-# text, behind which nothing belongs to it; and words of what one link encloses that is a card. Of
-# an article from which on a second one may follow it.
+# text, behind which nothing belongs to it; the probability from which on a sentence there is text
+# all the same; and words of what one link encloses that is a card. Of an article from which on a
+# second one may follow it.
 SHARE_OF_HOLDER: Final = 0.5
+LIKELY_BEHIND: Final = 0.8
 WORDS_IN_LINK: Final = 8
 MIN_STORY: Final = 40
 # Ours: words of a label above the headlines of other articles, characters of the line that offers
@@ -100,6 +104,7 @@ _ENCIPHERED: Final = re.compile(rf"(?<!tag-)(?<!category-)\b(?:{any_of(_IN_CIPHE
 _HEADINGS: Final = members_of("h1 h2 h3 h4 h5 h6")
 _OPENING: Final = re.compile(r"[\W\d_]*+([^\W\d_]{1,3})")
 _WORDS: Final = re.compile(r"\w+")
+_NUMBER: Final = re.compile(r"\d+")
 _WITHOUT_BLANKS: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af]"
 )
@@ -332,6 +337,7 @@ class _Cards:
 
     def __init__(self, blocks: BlockPage, tokens: Tokens) -> None:
         self._blocks = blocks
+        self._beside: dict[int, dict[tuple[int, str], list[int]]] = {}
         self.unlinked = tokens.words - tokens.linked
         self.headlines = (tokens.words >= self.words_of_headline) & (
             tokens.linked >= LINKED_HEADLINE * tokens.words
@@ -345,19 +351,23 @@ class _Cards:
             if element <= 0 or self.unlinked[self._blocks.within(element)].sum() > WORDS_OF_CARD:
                 break
             if self.is_card(element):
-                beside = elements.parents == elements.parents[element]
-                beside &= elements.tags == elements.tags[element]
-                name = _class_of(elements.names(element))
-                alike = [
-                    each
-                    for each in beside.nonzero()[0].tolist()
-                    if _class_of(elements.names(each)) == name
-                ]
-                cards = [each for each in alike if self.is_card(each)]
+                cards = [each for each in self._alike(element) if self.is_card(each)]
                 if len(cards) >= self.least or self.is_alone(element):
                     return cards
             element = int(elements.parents[element])
         return []
+
+    def _alike(self, element: int) -> list[int]:
+        """Return the elements of the same parent, tag and class; a parent's are read once."""
+        elements = self._blocks.elements
+        parent = int(elements.parents[element])
+        if parent not in self._beside:
+            beside = self._beside[parent] = defaultdict(list)
+            for each in (elements.parents == parent).nonzero()[0].tolist():
+                kind = int(elements.tags[each]), _class_of(elements.names(each))
+                beside[kind].append(each)
+        kind = int(elements.tags[element]), _class_of(elements.names(element))
+        return self._beside[parent][kind]
 
     def is_card(self, element: int) -> bool:
         """Return whether an element of few words has a linked line."""
@@ -418,10 +428,11 @@ def without_cards(
 
 
 def without_teasers(
-    blocks: BlockPage, tokens: Tokens, mask: NDArray[np.bool_]
+    blocks: BlockPage, tokens: Tokens, probabilities: NDArray[np.float32], mask: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return the kept blocks without cards of other articles between two paragraphs, and without
-    what one link encloses together: a headline and what teases below it."""
+    """Return the kept blocks without cards of other articles between two paragraphs that are
+    named so, or of whose words outside links the network isn't sure, and without what one link
+    encloses together: a headline and what teases below it."""
     words = tokens.words * mask
     places = words.nonzero()[0]
     teased = np.zeros(len(mask), dtype=bool)
@@ -433,10 +444,16 @@ def without_teasers(
         if read[headline] or not len(places) or not places[0] < headline < places[-1]:
             continue
         listed = np.zeros(len(mask), dtype=bool)
-        for card in teasers.around(headline):
+        cards = teasers.around(headline)
+        for card in cards:
             listed |= blocks.within(card)
         read |= listed
-        if listed.any() and _are_between(blocks, places, listed.nonzero()[0]):
+        teasing = teasers.unlinked * listed
+        is_card = teasing.any() and (
+            teasing @ probabilities < LIKELY_IN_CARD * teasing.sum()
+            or not _OF_CARDS.isdisjoint(hints_of(blocks.elements.names(cards[0])))
+        )
+        if is_card and _are_between(blocks, places, listed.nonzero()[0]):
             teased |= listed
     return mask & ~teased if words[teased].sum() <= SHARE_OF_CARDS * words.sum() else mask
 
@@ -470,17 +487,19 @@ def _within_links(raws: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def without_behind(
     blocks: BlockPage,
-    words: NDArray[np.int64],
+    tokens: Tokens,
+    probabilities: NDArray[np.float32],
     is_title: NDArray[np.bool_],
     mask: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
-    """Return the kept blocks without those behind the element that holds the text: the innermost
-    one around its middle that is an ARTICLE, a MAIN or so named, and has half of its words; a part
-    of the text if it goes on in elements alike. Stories that follow in ARTICLEs of their own, with
-    headlines alike, are left out, too."""
+    """Return the kept blocks without a few behind the element that holds the text, of which the
+    network isn't sure: the innermost one around its middle that is an ARTICLE, a MAIN or so named,
+    and has half of its words; a part of the text if it goes on in elements alike. Stories that
+    follow in ARTICLEs of their own, with headlines alike, are left out, too."""
     elements, owners = blocks.elements, blocks.owners
-    mask = mask & (owners < _end_of_story(blocks, words * mask, is_title))
-    places = (words * mask).nonzero()[0]
+    mask = mask & (owners < _end_of_story(blocks, tokens.words * mask, is_title))
+    words = tokens.words * mask
+    places = words.nonzero()[0]
     if not len(places):
         return mask
     sums, last = words[places].cumsum(), int(owners[places].max())
@@ -491,10 +510,15 @@ def without_behind(
             _HOLDERS[elements.tags[element]]
             or not _OF_HOLDERS.isdisjoint(hints_of(elements.names(element)))
         ):
-            size = int((words * mask)[blocks.within(element)].sum())
-            alike = _alike_behind(blocks, element)
-            if size >= SHARE_OF_HOLDER * sums[-1] and not any(
-                mask[blocks.within(each)].any() for each in alike
+            size = int(words[blocks.within(element)].sum())
+            behind = words * (owners >= end)
+            if (
+                size >= SHARE_OF_HOLDER * sums[-1]
+                and behind.sum() <= SHARE_OF_ASIDE * sums[-1]
+                and not (probabilities[behind >= MIN_STANDFIRST] >= LIKELY_BEHIND).any()
+                and not any(
+                    mask[blocks.within(each)].any() for each in _alike_behind(blocks, element)
+                )
             ):
                 return mask & (owners < end)
         element = int(elements.parents[element])
@@ -504,8 +528,9 @@ def without_behind(
 def _end_of_story(
     blocks: BlockPage, of_text: NDArray[np.int64], is_title: NDArray[np.bool_]
 ) -> int:
-    """Return the end of the headline's ARTICLE, if it has a text and behind it are ARTICLEs with
-    headlines of the same tag or class; else that of the page."""
+    """Return the end of the headline's ARTICLE, if it has a text and behind it is an ARTICLE with
+    another text below a headline of the same tag and class, or of one of them with a date: entries
+    of a ticker are short, chapters without a date; else the end of the page."""
     elements, owners = blocks.elements, blocks.owners
     headings = _HEADINGS[elements.tags[owners]].nonzero()[0].tolist()
     title = next((place for place in headings if is_title[place]), -1)
@@ -517,24 +542,39 @@ def _end_of_story(
         return len(elements.tags)
     end = int(elements.ends[article])
     others = end + (elements.tags[end:] == _ARTICLE).nonzero()[0]
+    read = set[tuple[bool, int]]()
     for owner in owners[headings].tolist():
-        is_headline = elements.tags[owner] == tag or (
-            name and _class_of(elements.names(owner)) == name
-        )
-        if is_headline and ((others < owner) & (owner < elements.ends[others])).any():
+        is_alike = [elements.tags[owner] == tag, _class_of(elements.names(owner)) == name != ""]
+        around = others[(others < owner) & (owner < elements.ends[others])].tolist()
+        if not any(is_alike) or not around or (all(is_alike), around[-1]) in read:
+            continue
+        read.add((all(is_alike), around[-1]))
+        within = blocks.within(around[-1])
+        if of_text[within].sum() >= MIN_TEXT and (
+            all(is_alike) or _has_date(blocks, within & (of_text == 0))
+        ):
             return end
     return len(elements.tags)
 
 
+def _has_date(blocks: BlockPage, within: NDArray[np.bool_]) -> bool:
+    """Return whether one of these blocks is a line with a date."""
+    raws = (blocks.raw[place] for place in within.nonzero()[0].tolist())
+    return any(find(clean(raw)) is not None for raw in raws if len(raw) <= LONGEST_LABEL)
+
+
 def _alike_behind(blocks: BlockPage, element: int) -> list[int]:
-    """Return the elements of the same tag and class, or other names, behind an element."""
+    """Return the elements of the same tag and class, or other names, behind an element, whatever
+    their numbers."""
     elements = blocks.elements
-    names = elements.names(element)
     same_tag = (elements.tags == elements.tags[element]).nonzero()[0]
-    behind = same_tag[same_tag >= elements.ends[element]].tolist()
-    if name := _class_of(names):
-        return [each for each in behind if _class_of(elements.names(each)) == name]
-    return [each for each in behind if elements.names(each) == names]
+    kinds = (
+        (each, _NUMBER.sub("", _class_of(names) or str(names)))
+        for each in [element, *same_tag[same_tag >= elements.ends[element]].tolist()]
+        for names in [elements.names(each)]
+    )
+    _, kind = next(kinds)
+    return [each for each, of_each in kinds if of_each == kind]
 
 
 def without_last_links(

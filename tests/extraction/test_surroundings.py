@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from newscrawl.extraction import surroundings
 from newscrawl.extraction.blocks import read_blocks
 from newscrawl.extraction.extract import extract, parse_page
 from newscrawl.extraction.features import measure
@@ -47,10 +48,10 @@ def kept(body: str, *, likely: float = 0.6) -> list[str]:
     tokens = measure(page).tokens
     probabilities = np.full(len(page), likely, dtype=np.float32)
     is_title = np.array([text == TITLE for text in page.texts], dtype=bool)
-    mask = without_behind(page, tokens.words, is_title, ~is_title)
+    mask = without_behind(page, tokens, probabilities, is_title, ~is_title)
     mask = without_comments(page, tokens.words, mask)
     mask = without_further_stories(page, tokens, is_title, mask)
-    mask = without_teasers(page, tokens, mask)
+    mask = without_teasers(page, tokens, probabilities, mask)
     mask = without_cards(page, tokens, probabilities, mask)
     mask = without_last_links(page, tokens, probabilities, mask)
     mask = without_asides(page, tokens, probabilities, mask)
@@ -171,6 +172,11 @@ def test_cards_between_two_paragraphs_are_none_of_the_text(card):
     assert kept(f"<div><p>{LEAD}</p>{card}<p>{BODY}</p></div>") == [LEAD, BODY]
 
 
+def test_entries_of_a_list_that_are_likely_text_are_kept():
+    page = f"<div><p>{LEAD}</p><ul>{TEASERS}</ul><p>{BODY}</p></div>"
+    assert len(kept(page, likely=0.95)) == 6
+
+
 @pytest.mark.parametrize(
     "part",
     [
@@ -192,8 +198,24 @@ def test_links_and_lists_between_two_paragraphs_are_text(part):
 @pytest.mark.parametrize("name", ["article", "main", "div class='article-body'", "div role=main"])
 def test_what_stands_behind_the_element_of_the_text_is_none_of_it(name):
     tag = name.partition(" ")[0]
-    page = f"<{name}><p>{LEAD}</p><p>{BODY}</p></{tag}><div><p>{OTHER}</p></div>"
+    page = f"<{name}><p>{LEAD}</p><p>{BODY}</p></{tag}><div><p>{COMMENT}</p></div>"
     assert kept(page) == [LEAD, BODY]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "text", "likely"),
+    [
+        ("div class='article-text part1'", "div class='article-text part2'", COMMENT, 0.6),
+        ("div id=article-part-1", "div id=article-part-2", COMMENT, 0.6),
+        ("div class=post-content", "div class=post-content-continued", COMMENT, 0.85),
+        ("article", "div class=text-block", COMMENT, 0.85),
+        ("main", "section", OTHER, 0.6),  # much of the text
+    ],
+)
+def test_a_second_part_of_the_text_is_text(first, second, text, likely):
+    parts = zip((first, second), (f"{LEAD}<p>{BODY}", text), strict=True)
+    page = "".join(f"<{name}><p>{part}</p></{name.partition(' ')[0]}>" for name, part in parts)
+    assert kept(page, likely=likely) == [LEAD, BODY, text]
 
 
 @pytest.mark.parametrize(
@@ -216,11 +238,19 @@ def test_stories_in_articles_of_their_own_below_the_first_are_none_of_the_text()
         f"<article class='s {name}'><{tag} class='t'>{title}</{tag}><p>{text}</p></article>"
         for name, tag, title, text in (
             ("first", "h1", TITLE, BODY),
-            ("next", "h2", "Berg", OTHER + LEAD),
-            ("next", "h2", "Cole", OTHER),
+            ("next", "h1", "Berg", OTHER + LEAD),
+            ("next", "h1", "Cole", OTHER),
         )
     )
     assert kept(stories) == [BODY]
+
+
+@pytest.mark.parametrize("heading", ["h2 class='t'", "h1 class='t'", "h1"])
+def test_entries_of_a_ticker_and_chapters_in_articles_of_their_own_are_text(heading):
+    end = f"</{heading.partition(' ')[0]}>"
+    lead = f"<article><h1 class='t'>{TITLE}</h1><p>{BODY}</p></article>"
+    entry = f"<article class='update'><{heading}>First ferry leaves{end}<p>{LEAD}</p></article>"
+    assert kept(lead + 3 * entry) == [BODY, *3 * ["First ferry leaves", LEAD]]
 
 
 @pytest.mark.parametrize(
@@ -356,5 +386,24 @@ def test_a_list_of_teasers_that_are_text_is_read_once(monkeypatch: pytest.Monkey
     monkeypatch.setattr(_Teasers, "around", lambda *each: read.append(each[1]) or around(*each))
     card = f"<div><h3><a href=x>Nine lists compete for the council</a></h3><p>{OTHER}</p></div>"
     page = read_blocks(parse(f"<p>{LEAD}</p><div>{card * 40}</div><ul><li>{BODY}</ul>".encode()))
-    without_teasers(page, measure(page).tokens, np.ones(len(page), dtype=bool))
+    likely = np.ones(len(page), dtype=np.float32)
+    without_teasers(page, measure(page).tokens, likely, np.ones(len(page), dtype=bool))
     assert len(read) == 1
+
+
+def test_cards_with_a_class_of_their_own_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+    monkeypatch.setattr(surroundings, "_class_of", lambda names: read.append(names) or names)
+    cards = "".join(f"<article class='p{n}'>{TEASER.format(n, OTHER)}</article>" for n in range(40))
+    page = read_blocks(parse(f"<div><p>{LEAD}</p>{cards}<p>{BODY}</p></div>".encode()))
+    likely = np.ones(len(page), dtype=np.float32)
+    without_teasers(page, measure(page).tokens, likely, np.ones(len(page), dtype=bool))
+    assert len(read) < 200
+
+
+def test_a_name_among_the_first_blocks_is_above_a_biography() -> None:
+    page = f"""<html lang='en'><head><meta name='author' content='Anna Berg'></head><body>
+        <article><h1>{TITLE}</h1><p>{LEAD} {BODY}</p><p>Anna Berg</p><p>Anna likes boats, walks
+        along the old quay each morning, and keeps a small boat in the harbour.</p></article>
+        <div><p>{COMMENT}</p></div></body></html>"""
+    assert "Anna" not in extract(page.encode(), "https://example.com/a").text
