@@ -65,8 +65,10 @@ MAX_OFFERS: Final = 14
 # may be a biography without a name that the page states.
 LONGEST_BIOGRAPHY: Final = 500
 LAST_BLOCKS: Final = 2
-# Ours: blocks above a biography that begins with the author's first name of which one is the name.
+# Ours: blocks above a biography that begins with the author's first name of which one is the name,
+# and the most blocks that are a name alone: an interview has more.
 BELOW_NAME: Final = 4
+MOST_NAMES: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,6 +417,8 @@ def _biographies(page: ParsedPage, places: list[int]) -> list[int]:
     # A name of one word is often a company's.
     authors = [name for name in page.metadata.authors if " " in name or not name.isascii()]
     first_names = {name.split()[0] for name in authors if " " in name}
+    if authors and sum(clean(blocks.raw[place]) in authors for place in places) > MOST_NAMES:
+        first_names.clear()
     openings = {"&", *(name.lower()[:1] for name in authors)}
     biographies = []
     for number, place in enumerate(places[1:], 1):

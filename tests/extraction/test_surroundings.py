@@ -407,3 +407,13 @@ def test_a_name_among_the_first_blocks_is_above_a_biography() -> None:
         along the old quay each morning, and keeps a small boat in the harbour.</p></article>
         <div><p>{COMMENT}</p></div></body></html>"""
     assert "Anna" not in extract(page.encode(), "https://example.com/a").text
+
+
+def test_answers_of_a_person_who_is_the_author_are_text() -> None:
+    answers = "".join(
+        f"<p>Anna Berg</p><p>Anna, {n} boats?</p><p>Jon Roe</p><p>{n} boats. {LEAD}</p>"
+        for n in ("two", "four", "six", "eight")
+    )
+    page = f"""<html lang='en'><head><meta name='author' content='Anna Berg'></head><body>
+        <article><h1>{TITLE}</h1><p>{BODY}</p>{answers}</article></body></html>"""
+    assert "Anna, eight boats?" in extract(page.encode(), "https://example.com/a").text
