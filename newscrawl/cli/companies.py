@@ -101,7 +101,7 @@ def find(
             )
         write_note(f"Read the file {printable(text)}.")
     elif text != "-" and _PATH.fullmatch(text):
-        write_note(f"There is no file {printable(text)}: it was taken for the text.")
+        write_note(f"There is no file {printable(text)}; the argument itself was searched.")
     mentions = companies_from(companies).find(body, title=title, language=language, source=source)
     columns = (
         Column("company", wide=True),

@@ -137,8 +137,8 @@ def render(
     note: str = "",
     most: int | None = None,
 ) -> None:
-    """Write the rows to standard output; `title` and `note` go with a table only, which has at
-    `most` so many rows."""
+    """Write the rows to standard output; `title` and `note` go with a table only, and `most`
+    limits its rows."""
     from newscrawl.templating import spreadsheet_text
 
     records = [{column.key: column.value(row) for column in columns} for row in rows]

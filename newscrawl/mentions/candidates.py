@@ -380,7 +380,7 @@ class _Phrase:
 
 
 def _phrase_end(letter: str) -> str:
-    """Return the pattern of the end of a phrase: "die Linde-Fusion" is no tree."""
+    """Return the pattern of a phrase's end: the Linde of "die Linde-Fusion" is no tree."""
     return rf"(?:s|es|n)?(?!{letter}|-(?-i:[A-ZÄÖÜ]))"
 
 

@@ -191,7 +191,7 @@ def _is_namesake_noun(word: str, words: Vocabulary) -> bool:
 def _is_title_of_work(
     text: str, candidate: Candidate, language: str | None, words: Vocabulary
 ) -> bool:
-    """Return whether it stands in the quoted title of a song or film: the album "Apple Venus"."""
+    """Return whether the form is in a quoted title of a song or film: the album "Apple Venus"."""
     begin = max(0, candidate.start - _LONGEST_TITLE)
     opening = max(text.rfind(mark, begin, candidate.start) for mark in _QUOTES)
     # A mark that ends a quotation has no blank before it, or one behind it, too.

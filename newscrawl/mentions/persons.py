@@ -145,7 +145,7 @@ class Persons:
         return _LONG_AGO.search(text, begin, right) is not None
 
     def _is_among_given_names(self, text: str, candidate: Candidate) -> bool:
-        """Return whether a given name stands in a list of such: "Eleonora, Elia ed Elisa"."""
+        """Return whether the form is in a list of given names: "Eleonora, Elia ed Elisa"."""
         given_names = self.words.given_names
         if candidate.form.text not in given_names:
             return False

@@ -276,8 +276,8 @@ def history(session: Session, url: str) -> list[Version]:
         by_version[changed].append((name, difference))
     stored: list[Article | Revision] = [*former, article]
     replaced = [revision.replaced_at for revision in former]
-    seen = [revision.seen_at for revision in former]
-    seen.append(replaced[-1] if replaced else article.first_seen_at)
+    seen_times = [revision.seen_at for revision in former]
+    seen_times.append(replaced[-1] if replaced else article.first_seen_at)
     numbers = [*(revision.number for revision in former), article.revision]
     texts = [(None, ""), *((version.title, version.text) for version in stored)]
     return [
@@ -291,7 +291,7 @@ def history(session: Session, url: str) -> list[Version]:
             mentions=tuple(sorted(by_version[number])),
         )
         for number, version, seen_at, replaced_at, (old, new) in zip(
-            numbers, stored, seen, [*replaced, None], pairwise(texts), strict=True
+            numbers, stored, seen_times, [*replaced, None], pairwise(texts), strict=True
         )
     ]
 

@@ -295,8 +295,8 @@ def overview(
     leading_hits = {row.company: row.hits for row in ranked_companies(session, leading, limit)}
     names = tuple(leading_hits)
     # With subsidiaries, a company counts otherwise in a list.
-    named = [name for name in names if not scope.subsidiaries or name in scope.structure.groups]
-    compared_hits = hits_by_name(session, named, compared)
+    unlisted = [name for name in names if not scope.subsidiaries or name in scope.structure.groups]
+    compared_hits = hits_by_name(session, unlisted, compared)
     if scope.subsidiaries:
         for name, (_, hits) in listed_companies(session, compared, names).items():
             compared_hits.setdefault(name, hits)
