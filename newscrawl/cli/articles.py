@@ -96,12 +96,16 @@ def articles(
         title += " or its subsidiaries"
     if sentences and company:
         results = storage.queries.company_articles(
-            request.database, company, scope=request.scope, limit=limit
+            request.database, company, scope=request.scope, limit=limit + 1
         )
-        _show_found(request, results, title)
+        _show_found(request, results, title, limit)
         return
     rows = storage.queries.articles(
-        request.database, company=company, scope=request.scope, limit=limit, every_kind=every_kind
+        request.database,
+        company=company,
+        scope=request.scope,
+        limit=limit + 1,
+        every_kind=every_kind,
     )
     columns = columns_of(ArticleRow, shown={"day": "day", "headline": "head", "body": "body"})
     records = records_of(rows)
@@ -118,7 +122,7 @@ def articles(
                 ", ".join(row.companies),
             ]
             record["article"] = _article_cell(row, facts)
-    render(records, columns, request.output_format, title=title)
+    render(records, columns, request.output_format, title=title, limit=limit)
     exit_without(rows, "Articles: none.")
 
 
@@ -155,7 +159,7 @@ def search(request: QueryContext, query: str, limit: int = 20) -> None:
 
     query: Words that must be there; "a phrase", begin*, AND, OR, NOT, NEAR/10, title:.
     """
-    results = storage.queries.search(request.database, query, scope=request.scope, limit=limit)
+    results = storage.queries.search(request.database, query, scope=request.scope, limit=limit + 1)
     title, none = f"Articles with {query}", ""
     if request.output_format == "table" or not results:
         preview = storage.queries.preview_query(
@@ -163,17 +167,21 @@ def search(request: QueryContext, query: str, limit: int = 20) -> None:
         )
         title += f": {'' if preview.complete else 'at least '}{preview.articles:,}"
         none = preview.why_none
-    _show_found(request, results, title, none)
+    _show_found(request, results, title, limit, none)
 
 
 # --- Lists of articles ---
 
 
 def _show_found(
-    request: QueryContext, results: "Sequence[FoundArticle]", title: str, none: str = ""
+    request: QueryContext,
+    results: "Sequence[FoundArticle]",
+    title: str,
+    limit: int,
+    none: str = "",
 ) -> None:
-    """Write articles with their sentences, in a table with the matches in bold; or say why there is
-    `none`."""
+    """Write `limit` articles with their sentences, in a table with the matches in bold; or say why
+    there is `none`."""
     if request.output_format == "table":
         sources = request.source_names
         columns: tuple[Column, ...] = (Column("day"), Column("article", wide=True))
@@ -195,7 +203,7 @@ def _show_found(
             | {"snippets": tuple(snippet.text for snippet in result.snippets)}
             for result in results
         ]
-    render(records, columns, request.output_format, title=title)
+    render(records, columns, request.output_format, title=title, limit=limit)
     exit_without(results, none or "Articles: none.")
 
 
@@ -439,7 +447,7 @@ def list_corrections(query: QueryContext, limit: int = 50, undone: bool = False)
     --undone: List undone corrections.
     """
     rows = storage.queries.corrections(
-        query.database, scope=query.scope, undone=undone, limit=limit
+        query.database, scope=query.scope, undone=undone, limit=limit + 1
     )
     columns = columns_of(
         storage.queries.CorrectionRow, shown={"id": "number", "state": "state", "made_by": "by"}
@@ -457,7 +465,7 @@ def list_corrections(query: QueryContext, limit: int = 50, undone: bool = False)
                 f"{row.surface!r} {is_} {row.company}, {row.made_at:%Y-%m-%d}\n"
                 f"{' '.join(row.sentence.split())}\n{row.url}{undoing}"
             )
-    render(records, columns, query.output_format, title="Corrections")
+    render(records, columns, query.output_format, title="Corrections", limit=limit)
     exit_without(rows, "No correction.")
 
 

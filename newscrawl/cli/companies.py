@@ -158,8 +158,8 @@ def suggest(query: QueryContext, /, *, limit: int = 50, companies: Path | None =
     from newscrawl.storage.queries.suggestions import SuggestedName, suggested_names
 
     is_registered = companies_from(companies).is_registered
-    names = suggested_names(query.database, is_registered, scope=query.scope, limit=limit)
-    show(names, SuggestedName, query.output_format)
+    names = suggested_names(query.database, is_registered, scope=query.scope, limit=limit + 1)
+    show(names, SuggestedName, query.output_format, limit=limit)
     exit_without(names, "No article names an organisation that is not registered.")
 
 

@@ -177,6 +177,7 @@ def _show(
     company: str | None,
     whom: str = "",
     note: str = "",
+    limit: int | None = None,
     mentioned: object,
 ) -> None:
     """Write numbers with how complete they are below a table; the exit code is 1 if nothing is
@@ -191,7 +192,7 @@ def _show(
         if boilerplate.mentions:
             text += f" {answers.words.around_articles(boilerplate.mentions)}"
     title += _span(query.scope)
-    render(records, columns, query.output_format, title=title, note=text + note)
+    render(records, columns, query.output_format, title=title, note=text + note, limit=limit)
     whom = whom or company or "any company"
     exit_without(mentioned, answers.words.no_mention(whom, reading))
 
@@ -209,8 +210,7 @@ def share(
 
     names NAME...: Companies, groups or saved queries, two or more.
     --by WHAT: A row for each company, hour, day, week, month, quarter, year, source, country,
-        language, section, or group of sources; else for each day, or without --company for each
-        company.
+        language, section, or group of sources; else for each company.
     --measure WHAT: What is counted: articles, mentions or stories.
     """
     companies = company_names_of(names, query)
@@ -261,7 +261,7 @@ def together(query: QueryContext, company: str, stories: bool = False, limit: in
     """
     (company,) = company_names_of([company], query)
     rows = storage.queries.co_mentions(
-        query.database, company, scope=query.scope, limit=limit, stories=stories
+        query.database, company, scope=query.scope, limit=limit + 1, stories=stories
     )
     *columns, share_ = columns_of(
         storage.queries.CoMention, without=() if stories else ("stories",)
@@ -274,7 +274,7 @@ def together(query: QueryContext, company: str, stories: bool = False, limit: in
     listed = shown if query.output_format == "table" else rows
     title, whom = f"Mentioned with {company}", f"a company together with {company}"
     records = records_of(listed)
-    _show(query, records, columns, title, company=company, whom=whom, mentioned=rows)
+    _show(query, records, columns, title, company=company, whom=whom, limit=limit, mentioned=rows)
 
 
 # --- The proof of a number ---

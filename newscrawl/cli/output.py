@@ -74,9 +74,16 @@ def for_files(*keys: str) -> list[Column]:
     return [Column(key, table=False) for key in keys]
 
 
-def show(rows: Sequence[Any], row: type, output_format: ExportFormat, note: str = "") -> None:
-    """Write the rows of a question in the columns that their dataclass declares."""
-    render(records_of(rows), columns_of(row), output_format, note=note)
+def show(
+    rows: Sequence[Any],
+    row: type,
+    output_format: ExportFormat,
+    note: str = "",
+    limit: int | None = None,
+) -> None:
+    """Write the rows of a question in the columns that their dataclass declares, `limit` of them as
+    `render` does."""
+    render(records_of(rows), columns_of(row), output_format, note=note, limit=limit)
 
 
 def columns_of(
@@ -136,12 +143,17 @@ def render(
     title: str = "",
     note: str = "",
     most: int | None = None,
+    limit: int | None = None,
 ) -> None:
     """Write the rows to standard output; `title` and `note` go with a table only, and `most`
-    limits its rows."""
+    limits its rows. Of more rows than `limit`, which is the option --limit, write so many, and
+    say on standard error that there are further ones."""
     from newscrawl.templating import spreadsheet_text
 
     records = [{column.key: column.value(row) for column in columns} for row in rows]
+    if limit is not None and len(records) > limit:
+        records = records[:limit]
+        write_note(f"There are more than {limit:,}: --limit {10 * limit} lists further ones.")
     if output_format == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow([column.key for column in columns])

@@ -142,6 +142,8 @@ def _command(question: "Question") -> Callable[..., None]:
     vars(ask)["__signature__"] = Signature(parameters)
     ask.__name__ = question.name
     sentence = cleandoc(question.ask.__doc__ or "").partition("\n\n")[0]
+    for word, option in (("every_kind", "--all-kinds"), ("each", "--each"), ("undone", "--undone")):
+        sentence = sentence.replace(f"`{word}`", option)
     sentence = sentence.replace("the scope's", "the chosen")
     sentence = sentence.replace("Return ", "List ", 1).replace("`", "").replace("\n", " ")
     sentence = sentence.replace("of the scope", "of the period and sources chosen")
@@ -169,6 +171,9 @@ def _answer(question: "Question", request: QueryContext, values: dict[str, Any])
     elif "company" in question.parameters:
         values["company"] = names[0] if names else None
     values |= {name: _FILLED_IN[name](request) for name in question.filled_in}
+    limit = values.get("limit")
+    if limit is not None:  # one more says whether there are further ones
+        values["limit"] = limit + 1
     rows = question.ask(**values)
     note, nothing = "", "None."
     if "scope" in question.parameters:
@@ -176,5 +181,5 @@ def _answer(question: "Question", request: QueryContext, values: dict[str, Any])
         note = answers.words.coverage(reading)
         note += request.note if _is_about_companies(question) else ""
         nothing = "No coverage." if reading.completeness.level == "none" else nothing
-    show(rows, question.row, request.output_format, note=note)
+    show(rows, question.row, request.output_format, note=note, limit=limit)
     exit_without(rows, nothing)

@@ -230,6 +230,22 @@ def test_articles_are_shown_in_a_table(world):
     assert ran.fits
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["articles"],
+        ["articles", "-c", "Siemens", "--sentences"],
+        ["ask", "articles"],
+        ["search", "headline OR siemens"],
+    ],
+)
+def test_a_list_that_ends_at_its_limit_says_so(world, command):
+    ran = world(*command, "--limit", 1, "-f", "csv")
+    assert len(ran.out.splitlines()) == 2
+    assert ran.err == "There are more than 1: --limit 10 lists further ones.\n"
+    assert "There are more" not in world(*command, "--limit", 10, "-f", "csv").err
+
+
 def test_articles_are_printed_as_json(world):
     ran = world("articles", "--limit", 1, "-f", "json")
     assert json.loads(ran.out) == [
