@@ -228,10 +228,19 @@ class JudgedText:
 
     @property
     def counted(self) -> frozenset[str]:
-        """Return the companies found, without those in doubt."""
+        """Return the companies found, without those in doubt: a place in doubt stays so when the
+        registry has another entry for it than when it was labelled."""
         labels = self.text.labels
-        doubtful = {occurrence.company for occurrence in labels.in_doubt} - labels.companies
-        return frozenset(self.found) - doubtful
+        doubtful = {doubt.company for doubt in labels.in_doubt}
+        doubtful |= {
+            company
+            for company, mention in self.found.items()
+            for doubt in labels.in_doubt
+            if (doubt.section == "title") == (mention.section == "title")
+            and mention.start < doubt.end
+            and doubt.start < mention.end
+        }
+        return frozenset(self.found) - (doubtful - labels.companies)
 
 
 def read_labels(path: Path | None = None) -> list[ArticleLabels]:

@@ -142,8 +142,8 @@ def _command(question: "Question") -> Callable[..., None]:
     vars(ask)["__signature__"] = Signature(parameters)
     ask.__name__ = question.name
     sentence = cleandoc(question.ask.__doc__ or "").partition("\n\n")[0]
-    for word, option in (("every_kind", "--all-kinds"), ("each", "--each"), ("undone", "--undone")):
-        sentence = sentence.replace(f"`{word}`", option)
+    for word, typed in (("every_kind", "--all-kinds"), ("each", "--each"), ("undone", "--undone")):
+        sentence = sentence.replace(f"`{word}`", typed)
     sentence = sentence.replace("the scope's", "the chosen")
     sentence = sentence.replace("Return ", "List ", 1).replace("`", "").replace("\n", " ")
     sentence = sentence.replace("of the scope", "of the period and sources chosen")

@@ -133,6 +133,13 @@ def test_doubtful_company_is_not_scored(companies, corpus):
     assert pair_mistakes(found) == []
 
 
+def test_place_in_doubt_stays_so_when_its_company_gets_an_entry_of_its_own(companies, corpus):
+    row = labels_of("boats", "Airbus", doubt="Boeing")
+    row["doubt"][0][3] = "Boeing Group"  # type: ignore[index]
+    found, _ = judged(companies, corpus, row)
+    assert pair_mistakes(found) == []
+
+
 def test_precision_is_reported_by_rule(companies, corpus):
     found, _ = judged(companies, corpus, labels_of("boats", "Airbus"))
     (rule,) = score_rules(found)
