@@ -320,13 +320,13 @@ def with_signs(raws: Sequence[str]) -> list[bool]:
 
 
 @lru_cache(maxsize=512)  # a page that is no article is read twice, and sites repeat their notices
-def is_notice(raw: str) -> bool:
+def is_notice(raw: str, *, has_sign: bool = False) -> bool:
     """Return whether a paragraph only speaks of its paper or platform, or names another article
-    behind a label; `raw` may have the marks of links."""
+    behind a label; `raw` may have the marks of links. `has_sign` says that `with_signs` did."""
     if len(raw) > LONGEST_NOTICE:
         return False
     lowered = _lower(raw)
-    if not _signs().find_matches_as_indexes(f" {lowered.lstrip(_MARKS)}"):
+    if not (has_sign or _signs().find_matches_as_indexes(f" {lowered.lstrip(_MARKS)}")):
         return False
     if _names_another(raw):
         return True
@@ -339,12 +339,12 @@ def is_notice(raw: str) -> bool:
     spoken = f" {_BLANKS.sub(' ', lowered)} "
     finder, meanings = _finder(_IN_CLASSES)
     hits = finder.find_matches_as_indexes(spoken, overlapping=True)
-    pairs = {pair for number in {hit[0] for hit in hits} for pair in meanings[number][1]}
-    kinds_of_all = {kind for _, kind in pairs}
+    words = [meanings[number][1] for number in {hit[0] for hit in hits}]
+    kinds_of_all = {kind for word in words for _, kind in word}
     if not any(required <= kinds_of_all for required, _ in _CLASSES):
         return False
     kinds: dict[str, set[str]] = defaultdict(set)
-    for language, kind in pairs:
+    for language, kind in chain.from_iterable(words):
         kinds[language].add(kind)
     anywhere = kinds.pop(ANY, set())
     signs = {"zh", "ja"} if _KANA.search(spoken) else {"zh"} if _SIGNS.search(spoken) else None

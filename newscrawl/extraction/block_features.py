@@ -24,6 +24,7 @@ from newscrawl.extraction.blocks import (
     ElementNames,
     clean,
     letters_of,
+    letters_of_each,
     read_blocks,
     tag_id,
 )
@@ -378,16 +379,15 @@ def _of_json_ld(page: BlockPage, body: str | None) -> dict[str, NDArray[Any]]:
 def _edges_in(body: str | None, page: BlockPage) -> FloatArray | None:
     """Return for each block whether its beginning, and whether its end, occurs in a text; None
     without one."""
-    if body is None or len(body) < MIN_BODY:
+    if body is None or len(body) < MIN_BODY or not page.raw:
         return None
-    body_letters, edges = letters_of(body), np.zeros((2, len(page)))
-    for number, raw in enumerate(page.raw):
-        begin = letters_of(raw[: 3 * EDGE_LETTERS])
-        end = begin if len(raw) <= 3 * EDGE_LETTERS else letters_of(raw[-3 * EDGE_LETTERS :])
-        first, last = begin[:EDGE_LETTERS], end[-EDGE_LETTERS:]
-        edges[0, number] = len(first) >= MIN_LETTERS and first in body_letters
-        edges[1, number] = len(last) >= MIN_LETTERS and last in body_letters
-    return edges
+    of_body = letters_of(body)
+    begins = letters_of_each([raw[: 3 * EDGE_LETTERS] for raw in page.raw])
+    ends = letters_of_each([raw[-3 * EDGE_LETTERS :] for raw in page.raw])
+    edges = [letters[:EDGE_LETTERS] for letters in begins]
+    edges += [letters[-EDGE_LETTERS:] for letters in ends]
+    is_in_body = [len(edge) >= MIN_LETTERS and edge in of_body for edge in edges]
+    return np.array(is_in_body, dtype=np.float64).reshape(2, -1)
 
 
 def text_of_json_ld(metadata: Metadata, page: BlockPage) -> list[str]:

@@ -6,10 +6,10 @@ recorded in its block, all others end a block. The tree is not changed.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any, Final, Literal, NamedTuple
 
@@ -150,7 +150,7 @@ class Elements:
     names: Callable[[int], ElementNames]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BlockPage:
     """The blocks of a page in document order, as columns of equal length.
 
@@ -175,9 +175,21 @@ class BlockPage:
     def __len__(self) -> int:
         return len(self.raw)
 
-    def within(self, element: int) -> NDArray[np.bool_]:
-        """Return which blocks are in an element."""
-        return np.asarray((self.owners >= element) & (self.owners < self.elements.ends[element]))
+    def within(self, element: int) -> slice:
+        """Return the places of the blocks in an element, which stand one behind the other."""
+        first, count = self._spans
+        return slice(first[element], first[element] + count[element])
+
+    @cached_property
+    def _spans(self) -> tuple[list[int], list[int]]:
+        """Return for each element the first block in it or behind it, and how many are in it."""
+        ends = self.elements.ends
+        first = np.full(len(ends), len(self))
+        np.minimum.at(first, self.owners, np.arange(len(self)))
+        up_to = np.zeros(len(ends) + 1, dtype=np.int64)
+        np.bincount(self.owners, minlength=len(ends)).cumsum(out=up_to[1:])
+        behind = np.minimum.accumulate(first[::-1])[::-1]
+        return behind.tolist(), (up_to[ends] - up_to[:-1]).tolist()
 
     def select(self, places: NDArray[np.int64]) -> "BlockPage":
         """Return the page with these of its blocks alone."""
@@ -660,8 +672,7 @@ def without_repetitions(page: BlockPage, mask: NDArray[np.bool_]) -> NDArray[np.
     raws = [page.raw[place] for place in places]
     # Their first letters and digits, by which texts that may be equal are found; not of short ones.
     openings = [raw[: 2 * HEAD] if len(raw) >= 2 * MIN_ONCE else "" for raw in raws]
-    letters = _NO_LETTERS.sub("", "\n".join(openings).replace(" ", "").lower())
-    heads = [head[:HEAD] for head in letters.split("\n")]
+    heads = [letters[:HEAD] for letters in letters_of_each(openings)]
     if len(set(heads)) + max(heads.count("") - 1, 0) == len(heads):
         return mask
     times = Counter(filter(None, heads))
@@ -706,3 +717,8 @@ def _follow_copy(
 def letters_of(text: str) -> str:
     """Return the letters and digits of a text, in lower case, by which texts are compared."""
     return "".join(_WORDS.findall(text.lower()))
+
+
+def letters_of_each(texts: Iterable[str]) -> list[str]:
+    """Return what `letters_of` returns for each of several texts, which have no ends of lines."""
+    return _NO_LETTERS.sub("", "\n".join(texts).lower().replace(" ", "")).split("\n")

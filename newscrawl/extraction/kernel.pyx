@@ -347,7 +347,7 @@ def survey(bytes html, bytes pairs, size_t short, size_t most, size_t readings):
     cdef const uint8_t *end = start + PyBytes_GET_SIZE(html)
     cdef const uint8_t *place = start
     cdef const uint8_t *behind
-    cdef size_t marks = 0, opening = 0, ending = 0, counted = 0, attributes, length
+    cdef size_t marks = 0, opening = 0, ending = 0, counted = 0, of_places = 0, attributes, length
     cdef size_t left = readings * <size_t> PyBytes_GET_SIZE(html)
     cdef uint8_t flag
     cdef list places = []
@@ -357,7 +357,7 @@ def survey(bytes html, bytes pairs, size_t short, size_t most, size_t readings):
     while True:
         place = <const uint8_t *> memchr(place, c"<", end - place)
         if place == NULL or end - place < 3:
-            return marks, opening, ending, counted, places, is_crowded
+            return marks, opening, ending, counted, places, is_crowded, of_places
         place += 1
         marks += 1
         opening += is_letter(place[0])
@@ -369,6 +369,7 @@ def survey(bytes html, bytes pairs, size_t short, size_t most, size_t readings):
         if not is_crowded and is_letter(place[1] if place[0] == c"/" else place[0]):
             attributes = 0
             behind = tag_end(place, end, &attributes)
+            of_places += attributes if flag & 1 else 0
             length = (end if behind == NULL else behind) - place + 1
             is_crowded = length > left or (length > short and attributes > most)
             left -= min(length, left)
@@ -761,34 +762,29 @@ cdef class Counter:
     def count(self, tuple raw):
         """Return the columns of blocks without NULs that `tokens.count` makes `tokens.Tokens` of."""
         cdef Numbers numbers = Numbers(NULL, 0, 0)
-        cdef Numbers starts = Numbers(NULL, 0, 0)
-        cdef Numbers ends = Numbers(NULL, 0, 0)
         cdef size_t blocks = len(raw), column
         cdef list columns = [
             bytearray(8 * blocks * width) for width in (1, 1, 1, self.width, self.languages)
         ]
         cdef int64_t *of_block[5]
-        cdef int64_t depth = 0, place = 0
+        cdef int64_t depth = 0
         cdef str text
         for column in range(5):
             of_block[column] = <int64_t *> PyByteArray_AS_STRING(columns[column])
         try:
             for text in raw:
-                self.count_block(text, of_block, &depth, place, &numbers, &starts, &ends)
-                place += len(text) + 1
+                self.count_block(text, of_block, &depth, &numbers)
                 of_block[0] += 1
                 of_block[1] += 1
                 of_block[2] += 1
                 of_block[3] += self.width
                 of_block[4] += self.languages
-            return (*columns, taken(&numbers), taken(&starts), taken(&ends))
+            return (*columns, taken(&numbers))
         finally:
             free(numbers.items)
-            free(starts.items)
-            free(ends.items)
 
-    cdef int count_block(self, str text, int64_t **of_block, int64_t *depth, int64_t first,
-                         Numbers *numbers, Numbers *starts, Numbers *ends) except -1:
+    cdef int count_block(self, str text, int64_t **of_block, int64_t *depth,
+                         Numbers *numbers) except -1:
         """Count the words and characters of a block."""
         cdef int kind = PyUnicode_KIND(text)
         cdef void *data = PyUnicode_DATA(text)
@@ -814,16 +810,12 @@ cdef class Counter:
             if start >= 0:
                 self.add_word(number, of_block, depth[0])
                 push(numbers, <int64_t> number)
-                push(starts, first + start)
-                push(ends, first + place)
                 of_block[2][0] += place - start
                 start = -1
             if role == self.alone:
                 number = self.lower[code] * self.base
                 self.add_word(number, of_block, depth[0])
                 push(numbers, <int64_t> number)
-                push(starts, first + place)
-                push(ends, first + place + 1)
                 of_block[2][0] += 1
             elif code == self.link_start:
                 depth[0] += 1

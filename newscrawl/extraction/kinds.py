@@ -17,7 +17,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from ahocorasick_rs import AhoCorasick, BytesAhoCorasick
+from ahocorasick_rs import AhoCorasick, BytesAhoCorasick, MatchKind
 from selectolax.lexbor import LexborNode
 
 from newscrawl.extraction.blocks import LETTERS_A_WORD, clean
@@ -40,8 +40,9 @@ _CONTROLS: Final = "button, [role=button], input[type=submit], input[type=button
 
 # The markup of forums and shops: types of schema.org in attributes, and what XenForo writes.
 _SCHEMA: Final = b"schema.org/"
-_THREADS: Final = (b"DiscussionForumPosting", b"QAPage")
-_PRODUCT: Final = b'Product"'
+_TYPES: Final = BytesAhoCorasick(
+    (b'Product"', b"DiscussionForumPosting", b"QAPage"), matchkind=MatchKind.LeftmostFirst
+)
 _XENFORO: Final = b'<html id="XF"'
 
 # Ours, words of body text: the maximum of a wall or teaser, and the minimum of an article.
@@ -106,13 +107,10 @@ def _is_thread_or_product(page: ParsedPage) -> bool:
     a product and doesn't sell it."""
     source, metadata = page.source, page.metadata
     is_signed = metadata.published is not None and bool(metadata.authors)
-    place = source.find(_SCHEMA)
-    while place >= 0:
-        place += len(_SCHEMA)
-        if source.startswith(_THREADS if is_signed else (*_THREADS, _PRODUCT), place):
-            return True
-        place = source.find(_SCHEMA, place)
-    return _XENFORO in source[:SEARCHED]
+    return _XENFORO in source[:SEARCHED] or any(
+        number >= is_signed and source.endswith(_SCHEMA, 0, start)
+        for number, start, _ in _TYPES.find_matches_as_indexes(source)
+    )
 
 
 def _kind_of_text(metadata: Metadata, text: str, length: int) -> Kind:
@@ -228,9 +226,12 @@ _IN_MARKUP: Final = (
     (b"<button",), (b"<code",), (b"<figure",), _FORUM_WORDS, _SHOP_WORDS, (b"results",)
 )  # fmt: skip
 _WORDS_IN_MARKUP: Final = tuple(word for group in _IN_MARKUP for word in group)
-_FINDER: Final = BytesAhoCorasick(_WORDS_IN_MARKUP)  # in a third of the time of eleven counts
+# A twentieth of the time of the usual kind; no word is a part of another one, so it finds the same.
+_FINDER: Final = BytesAhoCorasick(_WORDS_IN_MARKUP, matchkind=MatchKind.LeftmostFirst)
 # English alone: in other languages no pages but articles are labelled.
-_FIRST_PERSON: Final = (" we ", " us ", " our ", " ours ")
+_FIRST_PERSON: Final = BytesAhoCorasick(
+    (b" we ", b" us ", b" our ", b" ours "), matchkind=MatchKind.LeftmostFirst
+)
 MAX_SLUG_WORDS: Final = 12
 LONG_PARAGRAPH: Final = 25  # ours: words
 SHORT_PARAGRAPH: Final = 8  # ours: words
@@ -283,7 +284,7 @@ def undeclared_features(
     of_path["forum_path"] |= bool(_THREAD.search(url.lower()))
     lengths = [*map(_length_of, paragraphs)]
     spoken = f"  {'  '.join(paragraphs).lower().replace(' ', '  ')}  "
-    first_person = sum(map(spoken.count, _FIRST_PERSON))
+    first_person = len(_FIRST_PERSON.find_matches_as_indexes(spoken.encode("utf-8", "replace")))
     words = sum(paragraph.count(" ") + 1 for paragraph in paragraphs)
     tokens = page.candidate_features.tokens
     in_markup = _FINDER.find_matches_as_indexes(source)

@@ -154,7 +154,8 @@ _PAIRS: Final = _BEGINNINGS.tobytes()
 class Survey(NamedTuple):
     """What decides whether a page is within the limits: how many "<" it has, start tags, end tags,
     and tags behind which text may be in a table but in no cell; the places behind "<" where the
-    name of a formatting element may begin; and whether a tag may have too many attributes."""
+    name of a formatting element may begin; whether a tag may have too many attributes, and how many
+    those at these places have, if none may."""
 
     marks: int
     opening: int
@@ -162,6 +163,7 @@ class Survey(NamedTuple):
     in_table: int
     formats: list[int]
     may_be_crowded: bool
+    format_attributes: int = 0
 
     @classmethod
     def of(cls, html: bytes) -> "Survey":
@@ -196,8 +198,10 @@ def within_limits(html: bytes) -> bytes:
     ):
         html = _cut(_TextsInTables(html).rewrite())
         survey = Survey.of(html)
-    opens = _OPEN_FORMAT.match
-    formats = [at for at in survey.formats if opens(html, at - 1, at + MAX_CLOSED)]
+    opens, most = _OPEN_FORMAT.match, len(survey.formats) + survey.format_attributes
+    formats = []
+    if survey.may_be_crowded or survey.opening * most > MAX_REOPENED:
+        formats = [at for at in survey.formats if opens(html, at - 1, at + MAX_CLOSED)]
     reopened = survey.opening * len(formats)
     if reopened > MAX_REOPENED:
         html = _FORMAT_NAME.sub(rb"<\1span", html)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final, get_args
 
 import numpy as np
@@ -118,7 +118,7 @@ NO_TEXT: Final = (
     NoText(
         name="what a paper or platform says of itself",
         max_words=LONGEST_NOTICE,  # characters: no paragraph has more words
-        matches=is_notice,
+        matches=partial(is_notice, has_sign=True),
         examples=(
             "Follow us on Facebook and Instagram.",
             "Lesen Sie auch: Der Hafen öffnet wieder",
@@ -401,8 +401,10 @@ def _without_no_text(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bo
     return without
 
 
-def rule_of_no_text(raw: str, words: int, has_sign: bool = True) -> NoText | None:
+def rule_of_no_text(raw: str, words: int, has_sign: bool | None = None) -> NoText | None:
     """Return the rule of `NO_TEXT` that drops a paragraph, None if no rule does."""
+    if has_sign is None:
+        (has_sign,) = with_signs((raw,))
     for rule in NO_TEXT:
         if words <= rule.max_words and has_sign >= rule.has_sign and rule.matches(raw):
             return rule

@@ -291,7 +291,9 @@ def _is_headline(blocks: BlockPage, tokens: Tokens, place: int, title: int) -> b
 def _common_element(blocks: BlockPage, places: list[int]) -> int:
     """Return the innermost element that holds these blocks; 0, the root, for none."""
     element = int(blocks.owners[places[0]]) if places else 0
-    while element > 0 and not blocks.within(element)[places].all():
+    while element > 0 and not (
+        (within := blocks.within(element)).start <= places[0] and places[-1] < within.stop
+    ):
         element = int(blocks.elements.parents[element])
     return element
 
@@ -330,76 +332,67 @@ def _stems(text: str) -> set[str]:
 
 class _Cards:
     """The cards of other articles on a page: elements of few words with a linked line, of which
-    others of the same tag and class are beside them."""
+    others of the same tag and class are beside them. Those that `tease` have some words below a
+    linked headline, and an ARTICLE may stand alone."""
 
-    least = MIN_CARDS
-    words_of_headline = MIN_HEADLINE
-
-    def __init__(self, blocks: BlockPage, tokens: Tokens) -> None:
-        self._blocks = blocks
+    def __init__(self, blocks: BlockPage, tokens: Tokens, *, tease: bool) -> None:
+        self._blocks, self._tease = blocks, tease
         self._beside: dict[int, dict[tuple[int, str], list[int]]] = {}
+        words_of_headline, words_below = WORDS_OF_TEASER if tease else (MIN_HEADLINE, 0)
         self.unlinked = tokens.words - tokens.linked
-        self.headlines = (tokens.words >= self.words_of_headline) & (
+        self.headlines = (tokens.words >= words_of_headline) & (
             tokens.linked >= LINKED_HEADLINE * tokens.words
         )
+        self._unlinked_before = np.append(0, self.unlinked.cumsum()).tolist()
+        self._next_headline = _next_of(self.headlines)
+        self._next_below = _next_of(self.unlinked >= words_below)
 
     def around(self, place: int) -> list[int]:
         """Return the list of cards of which one has this block."""
         elements = self._blocks.elements
+        least, alone = (MIN_TEASERS, _ARTICLE) if self._tease else (MIN_CARDS, None)
         element = int(self._blocks.owners[place])
         for _ in range(AROUND_CARD):
-            if element <= 0 or self.unlinked[self._blocks.within(element)].sum() > WORDS_OF_CARD:
+            within = self._blocks.within(element)
+            if element <= 0 or self._unlinked_in(within) > WORDS_OF_CARD:
                 break
-            if self.is_card(element):
-                cards = [each for each in self._alike(element) if self.is_card(each)]
-                if len(cards) >= self.least or self.is_alone(element):
+            if self._is_card(element):
+                cards = self._alike(element)
+                if len(cards) >= least or elements.tags[element] == alone:
                     return cards
             element = int(elements.parents[element])
         return []
 
     def _alike(self, element: int) -> list[int]:
-        """Return the elements of the same parent, tag and class; a parent's are read once."""
+        """Return the cards of the same parent, tag and class; a parent's are read once."""
         elements = self._blocks.elements
         parent = int(elements.parents[element])
         if parent not in self._beside:
             beside = self._beside[parent] = defaultdict(list)
-            for each in (elements.parents == parent).nonzero()[0].tolist():
-                kind = int(elements.tags[each]), _class_of(elements.names(each))
-                beside[kind].append(each)
-        kind = int(elements.tags[element]), _class_of(elements.names(element))
-        return self._beside[parent][kind]
+            for each in filter(self._is_card, (elements.parents == parent).nonzero()[0].tolist()):
+                beside[int(elements.tags[each]), _class_of(elements.names(each))].append(each)
+        return self._beside[parent][int(elements.tags[element]), _class_of(elements.names(element))]
 
-    def is_card(self, element: int) -> bool:
-        """Return whether an element of few words has a linked line."""
+    def _unlinked_in(self, within: slice) -> int:
+        return int(self._unlinked_before[within.stop] - self._unlinked_before[within.start])
+
+    def _is_card(self, element: int) -> bool:
+        """Return whether an element of few words has a linked line, and words below it."""
         within = self._blocks.within(element)
+        headline = self._next_headline[within.start]
         return (
-            2 <= int(within.sum()) <= BLOCKS_OF_CARD
-            and bool(self.headlines[within].any())
-            and int(self.unlinked[within].sum()) <= WORDS_OF_CARD
+            2 <= within.stop - within.start <= BLOCKS_OF_CARD
+            and headline < within.stop
+            and self._next_below[headline + self._tease] < within.stop
+            and self._unlinked_in(within) <= WORDS_OF_CARD
         )
 
-    def is_alone(self, _element: int) -> bool:
-        """Return whether an element is a card without others beside it."""
-        return False
 
-
-class _Teasers(_Cards):
-    """Cards with some words below a linked headline, of which an ARTICLE may stand alone."""
-
-    least = MIN_TEASERS
-    words_of_headline, words_below = WORDS_OF_TEASER
-
-    def is_card(self, element: int) -> bool:
-        """Return whether an element of few words has a linked headline and words below it."""
-        if not super().is_card(element):
-            return False
-        places = self._blocks.within(element).nonzero()[0]
-        headline = places[self.headlines[places]][0]
-        return bool((self.unlinked[places[places > headline]] >= self.words_below).any())
-
-    def is_alone(self, element: int) -> bool:
-        """Return whether an element is an ARTICLE."""
-        return bool(self._blocks.elements.tags[element] == _ARTICLE)
+def _next_of(flags: NDArray[np.bool_]) -> list[int]:
+    """Return for each place the next one from it on that has the flag; the end where none has."""
+    end = len(flags)
+    places = np.where(flags, np.arange(end), end)
+    return [*np.minimum.accumulate(places[::-1])[::-1].tolist(), end, end]
 
 
 def _class_of(names: ElementNames) -> str:
@@ -410,13 +403,13 @@ def without_cards(
     blocks: BlockPage, tokens: Tokens, probabilities: NDArray[np.float32], mask: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
     """Return the kept blocks without a list of cards of other articles at their end."""
-    cards = _Cards(blocks, tokens)
+    cards = _Cards(blocks, tokens, tease=False)
     result, total = mask.copy(), int(tokens.words[mask].sum())
     while result.any():
         last = len(result) - 1 - int(result[::-1].argmax())
         listed = np.zeros(len(mask), dtype=bool)
         for card in cards.around(last):
-            listed |= blocks.within(card)
+            listed[blocks.within(card)] = True
         listed &= result
         words = int(tokens.words[listed].sum())
         if not listed.any() or words > SHARE_OF_CARDS * total:
@@ -439,14 +432,15 @@ def without_teasers(
     for first, end in _within_links(blocks.raw):
         if end - first <= BLOCKS_OF_CARD:
             teased[first:end] = tokens.words[first:end].sum() >= WORDS_IN_LINK
-    teasers, read = _Teasers(blocks, tokens), teased.copy()
-    for headline in teasers.headlines.nonzero()[0].tolist():
-        if read[headline] or not len(places) or not places[0] < headline < places[-1]:
+    teasers, read = _Cards(blocks, tokens, tease=True), teased.copy()
+    for headline in teasers.headlines.nonzero()[0].tolist() if len(places) else ():
+        if read[headline] or not places[0] < headline < places[-1]:
+            continue
+        if not (cards := teasers.around(headline)):
             continue
         listed = np.zeros(len(mask), dtype=bool)
-        cards = teasers.around(headline)
         for card in cards:
-            listed |= blocks.within(card)
+            listed[blocks.within(card)] = True
         read |= listed
         teasing = teasers.unlinked * listed
         is_card = teasing.any() and (
@@ -551,16 +545,16 @@ def _end_of_story(
         read.add((all(is_alike), around[-1]))
         within = blocks.within(around[-1])
         if of_text[within].sum() >= MIN_TEXT and (
-            all(is_alike) or _has_date(blocks, within & (of_text == 0))
+            all(is_alike) or _has_date(blocks.raw[within], of_text[within])
         ):
             return end
     return len(elements.tags)
 
 
-def _has_date(blocks: BlockPage, within: NDArray[np.bool_]) -> bool:
-    """Return whether one of these blocks is a line with a date."""
-    raws = (blocks.raw[place] for place in within.nonzero()[0].tolist())
-    return any(find(clean(raw)) is not None for raw in raws if len(raw) <= LONGEST_LABEL)
+def _has_date(raws: Sequence[str], of_text: NDArray[np.int64]) -> bool:
+    """Return whether one of these blocks, without those of the text, is a line with a date."""
+    lines = (raw for raw, words in zip(raws, of_text.tolist(), strict=True) if not words)
+    return any(find(clean(raw)) is not None for raw in lines if len(raw) <= LONGEST_LABEL)
 
 
 def _alike_behind(blocks: BlockPage, element: int) -> list[int]:

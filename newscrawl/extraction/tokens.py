@@ -135,8 +135,7 @@ class Tokens:
     of the words; `stop_words[i, j]` counts the words of block i that are stop words of the j-th
     of `languages()`; `chars[i, c]` counts characters of class `Char` c; `sentences` counts
     sentence ends, at least 1 where there are words. The words of block i have the numbers
-    `numbers[word_from[i]:word_from[i + 1]]` and are at `spans` (starts and ends) of `text`, the
-    raw texts with `END_OF_BLOCK` after each.
+    `numbers[word_from[i]:word_from[i + 1]]`.
     """
 
     words: NDArray[np.int64]
@@ -148,11 +147,6 @@ class Tokens:
     numbers: WordNumbers
     word_from: NDArray[np.int64]
     raw: tuple[str, ...]
-    spans: tuple[NDArray[np.int64], NDArray[np.int64]]
-
-    @property
-    def text(self) -> str:
-        return END_OF_BLOCK.join((*self.raw, ""))
 
     def openings(self, max_words: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return which words are the first of each block, block after block, and how many there
@@ -163,16 +157,16 @@ class Tokens:
 
     def words_at(self, places: Iterable[int]) -> list[str]:
         """Return the words at these places of `numbers`, in lower case."""
-        starts, ends = self.spans
-        text = self.text
+        text = END_OF_BLOCK.join((*self.raw, ""))
+        starts, ends = _spans(codes_of(text))
         return [text[starts[place] : ends[place]].lower() for place in places]
 
 
 def count(raw: tuple[str, ...]) -> Tokens:
     """Count words and characters in the raw texts of blocks (`BlockPage.raw`)."""
-    if any(END_OF_BLOCK in each for each in raw):  # the page has NULs of its own
+    if END_OF_BLOCK in "".join(raw):  # the page has NULs of its own
         return count(tuple(each.replace(END_OF_BLOCK, " ") for each in raw))
-    words, linked, letters, chars, stop_words, numbers, starts, ends = (
+    words, linked, letters, chars, stop_words, numbers = (
         (np.frombuffer(each, dtype=np.int64) for each in _compiled_counter().count(raw))
         if compiled.kernel is not None
         else _columns(raw, codes_of(END_OF_BLOCK.join((*raw, ""))))
@@ -188,7 +182,6 @@ def count(raw: tuple[str, ...]) -> Tokens:
         numbers=numbers.view(np.uint64),
         word_from=np.concatenate(([0], words.cumsum())),
         raw=raw,
-        spans=(starts, ends),
     )
 
 
@@ -210,8 +203,6 @@ def _columns(raw: tuple[str, ...], codes: NDArray[np.intp]) -> tuple[NDArray[Any
         np.bincount(cells, minlength=len(raw) * width),
         _stop_words(numbers, where, len(raw)),
         numbers,
-        starts,
-        ends,
     )
 
 

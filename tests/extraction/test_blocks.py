@@ -215,6 +215,9 @@ def test_block_columns_have_consistent_lengths(profile, soup):
     assert (page.owners < len(page.elements.tags)).all()
     assert (page.removed_from[1:] >= page.removed_from[:-1]).all()
     assert page.removed_from[-1] <= len(page.removed)
+    for element, end in enumerate(page.elements.ends.tolist()):
+        inside = [place for place in range(len(page)) if element <= page.owners[place] < end]
+        assert [*range(len(page))[page.within(element)]] == inside
 
 
 # --- The two boundary profiles: Figure 2 to the letter, and today's markup ---

@@ -9,7 +9,7 @@ from newscrawl.extraction.extract import extract, parse_page
 from newscrawl.extraction.features import measure
 from newscrawl.extraction.html import parse
 from newscrawl.extraction.surroundings import (
-    _Teasers,
+    _Cards,
     enciphered,
     with_standfirst,
     without_asides,
@@ -382,8 +382,8 @@ def test_a_line_that_offers_the_rest_above_much_text_ends_nothing():
 
 def test_a_list_of_teasers_that_are_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read = []
-    around = _Teasers.around
-    monkeypatch.setattr(_Teasers, "around", lambda *each: read.append(each[1]) or around(*each))
+    around = _Cards.around
+    monkeypatch.setattr(_Cards, "around", lambda *each: read.append(each[1]) or around(*each))
     card = f"<div><h3><a href=x>Nine lists compete for the council</a></h3><p>{OTHER}</p></div>"
     page = read_blocks(parse(f"<p>{LEAD}</p><div>{card * 40}</div><ul><li>{BODY}</ul>".encode()))
     likely = np.ones(len(page), dtype=np.float32)
