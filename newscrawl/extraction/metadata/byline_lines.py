@@ -97,8 +97,12 @@ def authors_in(line: str) -> tuple[str, ...] | None:
     """Return the authors that a line with words of authorship names, none if it names only
     photographers or editors; None for a line without such words."""
     text = _ADDRESS.sub(" ", line).strip() if "@" in line or "http" in line else line.strip()
-    is_cjk = not text.isascii() and _CJK.search(text)
-    return _authors_cjk(text) if is_cjk else _authors_by_label(text)
+    return _authors_cjk(text) if is_cjk(text) else _authors_by_label(text)
+
+
+def is_cjk(text: str) -> bool:
+    """Return whether a text has signs of Chinese, Japanese or Korean."""
+    return not text.isascii() and _CJK.search(text) is not None
 
 
 def author_and_place(line: str) -> tuple[str, ...]:

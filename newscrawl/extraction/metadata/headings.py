@@ -37,8 +37,8 @@ _HEADLINES: Final = (
     "[class*=headline i],[class*=storyhead i],[class*=articlehead i],[class*=articletitle i],"
     "[class*=article-title i],[class*=entry-title i],[class=contentheading i],[class=title i]"
 )
-_BETWEEN: Final = "\x01"
-_SEPARATOR: Final = f" {_BETWEEN} "
+BETWEEN: Final = "\x01"
+"""A mark for each tag in a text, which no text has."""
 _WORD: Final = re.compile(r"\w+")
 _SMALL: Final = tag_id("small")
 _LINK: Final = tag_id("a")
@@ -131,17 +131,14 @@ def is_headline(text: str) -> bool:
     )
 
 
-def shown_part(tree: LexborHTMLParser, parts: Iterable[str]) -> str | None:
-    """Return the longest of these parts of titles that is a line of its own in a page's text; of
-    two equally long ones, the first."""
+def shown_part(pieces: str, parts: Iterable[str]) -> str | None:
+    """Return the longest of these parts of titles that is a piece of a page's text; of two equally
+    long ones, the first."""
     ordered = sorted(parts, key=len, reverse=True)
-    if not ordered:
-        return None
-    text = tree.body.text(separator=_SEPARATOR)[:MAX_SEARCHED].casefold() if tree.body else ""
-    texts = f"{_BETWEEN} {' '.join(text.split())} {_BETWEEN}"
-    return next(
-        (part for part in ordered if f"{_BETWEEN} {part.casefold()} {_BETWEEN}" in texts), None
-    )
+    shown = pieces[:MAX_SEARCHED].casefold() if ordered else ""
+    shortest = min((len(part.casefold()) for part in ordered), default=0)
+    lines = {" ".join(line.split()) for line in shown.split(BETWEEN) if len(line) >= shortest}
+    return next((part for part in ordered if part.casefold() in lines), None)
 
 
 def parts_of(title: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import Any, Final
 
 from newscrawl.extraction.metadata import lenient_json
@@ -33,7 +34,6 @@ GALLERY_TYPES: Final = frozenset({"imagegallery", "mediagallery"})
 LIST_TYPES: Final = frozenset({"collectionpage", "searchresultspage", "itemlist"})
 
 _WRAPPERS: Final = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/)+")
-_CLOSERS: Final = re.compile(r"(?:-->|//\s*\]\]>|\]\]>|/\*\s*\]\]>\s*\*/|;)\s*$")
 # "schema:author", "http://schema.org/author", "Author": keys that are written elsehow.
 _SPELLED_KEY: Final = re.compile(r'"(?:schema:|https?://schema\.org/)?([A-Za-z])(\w+)"(?=\s{0,9}:)')
 _QUOTATION_MARKS: Final = str.maketrans("“”„", '"""')
@@ -42,25 +42,27 @@ _DECODER: Final = json.JSONDecoder(strict=False)
 
 @dataclass(frozen=True, slots=True)
 class LinkedData:
-    """The nodes of a page's JSON-LD that describe the page itself.
+    """The nodes of a page's JSON-LD that describe the page itself, each with its types.
 
-    `nodes` are in page order; those inside lists of related articles are left out.
-    `types` are those of each. `by_id` resolves references such as {"@id": "#author"}.
+    They are in page order; those inside lists of related articles are left out. `by_id` resolves
+    references such as {"@id": "#author"}.
     """
 
-    nodes: tuple[Node, ...] = ()
-    types: tuple[tuple[str, ...], ...] = ()
+    typed: tuple[tuple[Node, tuple[str, ...]], ...] = ()
     by_id: dict[str, Node] = field(default_factory=dict)
 
+    @property
+    def types(self) -> frozenset[str]:
+        """Return the types of all nodes."""
+        return frozenset(name for _, types in self.typed for name in types)
+
     def of_types(self, *groups: Iterable[str]) -> Iterator[Node]:
-        type_names = frozenset(name for group in groups for name in group)
-        typed = zip(self.nodes, self.types, strict=True)
-        return (node for node, types in typed if not type_names.isdisjoint(types))
+        type_names = frozenset(chain.from_iterable(groups))
+        return (node for node, types in self.typed if not type_names.isdisjoint(types))
 
     @property
     def articles(self) -> Iterator[Node]:
-        typed = zip(self.nodes, self.types, strict=True)
-        return (node for node, types in typed if hold_article(types))
+        return (node for node, types in self.typed if hold_article(types))
 
     def resolve(self, value: object) -> object:
         """Follow one reference to a node of this page."""
@@ -71,38 +73,21 @@ class LinkedData:
 
 def read(scripts: Iterable[str]) -> LinkedData:
     """Read the texts of a page's ld+json scripts; what can't be read is passed over."""
-    nodes: list[Node] = []
-    types: list[tuple[str, ...]] = []
-    by_id: dict[str, Node] = {}
-    for count, script in enumerate(scripts):
-        if count >= MAX_SCRIPTS or len(nodes) >= MAX_NODES:
-            break
-        if len(script) <= MAX_SCRIPT:
-            for value in parse(script):
-                stack: list[tuple[object, int]] = [(value, 0)]
-                while stack and len(nodes) < MAX_NODES:
-                    current, depth = stack.pop()
-                    if isinstance(current, list):
-                        if depth < MAX_DEPTH:
-                            stack.extend(
-                                (each, depth + 1) for each in reversed(current[:MAX_NODES])
-                            )
-                    elif isinstance(current, dict):
-                        if names := types_of(current):
-                            nodes.append(current)
-                            types.append(names)
-                        if depth < MAX_DEPTH:
-                            inner = (
-                                current.get(key)
-                                for key in ("mainEntityOfPage", "mainEntity", "@graph")
-                            )
-                            stack.extend(
-                                (each, depth + 1) for each in inner if isinstance(each, dict | list)
-                            )
-    for node in nodes:
-        if isinstance(node.get("@id"), str):
-            by_id.setdefault(node["@id"], node)
-    return LinkedData(tuple(nodes), tuple(types), by_id)
+    short = (script for script in islice(scripts, MAX_SCRIPTS) if len(script) <= MAX_SCRIPT)
+    nodes = (node for script in short for value in parse(script) for node in _nodes_in(value))
+    typed = tuple((node, types) for node in islice(nodes, MAX_NODES) if (types := types_of(node)))
+    by_id = {node["@id"]: node for node, _ in reversed(typed) if isinstance(node.get("@id"), str)}
+    return LinkedData(typed, by_id)
+
+
+def _nodes_in(value: object, depth: int = 0) -> Iterator[Node]:
+    """Yield the nodes in a value, without those that a property relates."""
+    if isinstance(value, dict):
+        yield value
+        value = [value.get(key) for key in ("@graph", "mainEntity", "mainEntityOfPage")]
+    if isinstance(value, list) and depth < MAX_DEPTH:
+        for each in value[:MAX_NODES]:
+            yield from _nodes_in(each, depth + 1)
 
 
 def parse(script: str) -> list[Any]:
@@ -119,26 +104,10 @@ def parse(script: str) -> list[Any]:
     except (ValueError, RecursionError):
         if len(text) > MAX_REPAIRED:
             return []
-        text = _CLOSERS.sub("", _WRAPPERS.sub("", text)).strip()
+        text = _WRAPPERS.sub("", text)
         if '"' not in text:  # quotation marks of HTML, or of a word processor
             text = unescape(text).translate(_QUOTATION_MARKS)
-        return _leading_values(text) or [value for value in (lenient_json.parse(text),) if value]
-
-
-def _leading_values(text: str) -> list[Any]:
-    """Parse values that follow one another, up to the first that is broken."""
-    values: list[Any] = []
-    start = 0
-    while start < len(text) and len(values) < MAX_SCRIPTS:
-        try:
-            value, end = _DECODER.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            break
-        values.append(value)
-        start = end
-        while start < len(text) and text[start] in " \t\r\n,;":
-            start += 1
-    return values
+        return list(islice(lenient_json.values_in(text), MAX_SCRIPTS))
 
 
 def types_of(node: Node) -> tuple[str, ...]:

@@ -1,12 +1,14 @@
 """JSON as publishers write it by hand and scripts as objects: read to the end of what is there."""
 
 import re
+from collections.abc import Iterator
 from typing import Any, Final
 
 # Ours: bounds on hostile input.
 MAX_DEPTH: Final = 20
 MAX_VALUES: Final = 20_000
 
+_OPENING: Final = re.compile(r"[{\[]")
 _BLANK: Final = re.compile(
     r"(?:[\s,;\ufeff]+|/\*.*?(?:\*/|\Z)|//[^\n]*|<!--.*?(?:-->|\Z))*+", re.DOTALL
 )
@@ -35,84 +37,89 @@ _NUMBER: Final = re.compile(r"-?\d{1,20}(?:\.\d{1,20})?")
 _CONTROLS: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
-def parse(text: str, start: int = 0) -> Any:
-    """Return the first object or list behind a place of a text; None if there is none.
+def parse(text: str) -> Any:
+    """Return the first object or list of a text; None if there is none."""
+    return next(values_in(text), None)
+
+
+def values_in(text: str) -> Iterator[Any]:
+    """Yield the objects and lists that follow one another in a text.
 
     What is open at the end is closed; keys and texts may be in single quotes or none, and what is
     neither text nor number nor truth is None.
     """
-    first = min(
-        (at for at in (text.find("{", start), text.find("[", start)) if at >= 0), default=-1
-    )
-    return _Reader(text, first).value(0, _ENDS_IN_LIST) if first >= 0 else None
+    reader = _Reader(text)
+    while opening := _OPENING.search(text, reader.at):
+        reader.at = opening.start()
+        yield reader.value(0, _ENDS_IN_LIST)
 
 
 class _Reader:
-    def __init__(self, text: str, start: int) -> None:
+    def __init__(self, text: str) -> None:
         self._text = text
-        self._at = start
+        self.at = 0
         self._left = MAX_VALUES
 
     def value(self, depth: int, ends: dict[str, re.Pattern[str]]) -> Any:
-        sign = self._text[self._at : self._at + 1]
+        sign = self._text[self.at : self.at + 1]
         self._left -= 1
         if sign in ('"', "'"):
             return self._string(ends[sign])
-        if template := _TEMPLATE.match(self._text, self._at):
-            self._at = template.end()
+        if template := _TEMPLATE.match(self._text, self.at):
+            self.at = template.end()
             return None
         if sign == "{" and depth < MAX_DEPTH:
             return self._object(depth + 1)
         if sign == "[" and depth < MAX_DEPTH:
             return self._list(depth + 1)
-        bare = _BARE.match(self._text, self._at)
+        bare = _BARE.match(self._text, self.at)
         word = bare[0].strip() if bare else ""
-        self._at += len(bare[0]) if bare else 0
+        self.at += len(bare[0]) if bare else 0
         if number := _NUMBER.fullmatch(word):
             return float(number[0]) if "." in word else int(number[0])
         return _LITERALS.get(word.lower())
 
     def _object(self, depth: int) -> dict[str, Any]:
         values: dict[str, Any] = {}
-        self._at += 1
+        self.at += 1
         while self._goes_on("}"):
-            if key := _KEY.match(self._text, self._at):
-                self._at = key.end()
-                while self._text[self._at : self._at + 1].isspace():
-                    self._at += 1
-                if self._text[self._at : self._at + 1] in (",", "}", "]", ""):
+            if key := _KEY.match(self._text, self.at):
+                self.at = key.end()
+                while self._text[self.at : self.at + 1].isspace():
+                    self.at += 1
+                if self._text[self.at : self.at + 1] in (",", "}", "]", ""):
                     values.setdefault(key[1], None)
                 else:
                     values.setdefault(key[1], self.value(depth, _ENDS_IN_OBJECT))
             else:
-                self._at += 1
+                self.at += 1
         return values
 
     def _list(self, depth: int) -> list[Any]:
         values: list[Any] = []
-        self._at += 1
+        self.at += 1
         while self._goes_on("]"):
-            before = self._at
+            before = self.at
             values.append(self.value(depth, _ENDS_IN_LIST))
-            self._at += self._at == before
+            self.at += self.at == before
         return values
 
     def _goes_on(self, end: str) -> bool:
         """Go to the next part of an object or list, and return whether there is one."""
-        if blank := _BLANK.match(self._text, self._at):
-            self._at = blank.end()
-        if self._text[self._at : self._at + 1] == end:
-            self._at += 1
+        if blank := _BLANK.match(self._text, self.at):
+            self.at = blank.end()
+        if self._text[self.at : self.at + 1] == end:
+            self.at += 1
             return False
-        return self._at < len(self._text) and self._left > 0
+        return self.at < len(self._text) and self._left > 0
 
     def _string(self, end: re.Pattern[str]) -> str:
-        start = self._at + 1
+        start = self.at + 1
         closing = end.search(self._text, start)
         while closing and _is_escaped(self._text, closing.start()):
             closing = end.search(self._text, closing.end())
         stop = closing.start() if closing else len(self._text)
-        self._at = closing.end() if closing else stop
+        self.at = closing.end() if closing else stop
         return _ESCAPE.sub(_unescape, self._text[start:stop])
 
 

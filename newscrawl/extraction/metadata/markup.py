@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field
-from datetime import date
-from functools import cached_property, lru_cache
-from itertools import count, islice, takewhile
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import islice, pairwise, takewhile
 from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -15,7 +14,7 @@ from newscrawl.extraction.html import squeeze
 from newscrawl.extraction.metadata import byline_lines, dates, names
 from newscrawl.extraction.metadata.dates import Dialect, Stamp
 from newscrawl.extraction.metadata.meanings import meaning_of
-from newscrawl.extraction.metadata.vocabulary import any_of, tables, words
+from newscrawl.extraction.metadata.vocabulary import any_of, contains_any, tables, words
 
 NODES_BEFORE: Final = 20
 NODES_AFTER: Final = 50
@@ -25,7 +24,6 @@ MAX_TEXT: Final = 200
 MAX_OPENING: Final = 100
 MAX_HINTS: Final = 500
 MAX_INNER: Final = 30
-MAX_SEARCHED: Final = 200_000
 MAX_SCANNED: Final = 50_000
 MAX_CLIMB: Final = 5
 MAX_YEARS: Final = 40
@@ -86,6 +84,7 @@ _ANYWHERE: Final = (
 _TIME: Final = tag_id("time")
 _LINK: Final = tag_id("a")
 _CHANGES: Final = tag_ids("ins del")
+_STATING: Final = frozenset({"itemprop", "property", "rel", "datetime"})  # attributes
 _SKIPPED: Final = tag_ids("script style noscript svg select template iframe")
 _BLOCKS: Final = tag_ids("p div li header section address td h5 h6")
 _TITLE_MARKS: Final = ("title", "headline")  # parts of classes
@@ -106,116 +105,50 @@ class Sighting:
 
 @dataclass(slots=True)
 class Sightings:
-    """Bylines and dates seen on a page."""
+    """Bylines and dates seen on a page; `openings` are bylines that open with a word such as "By",
+    and `first_line` is the first text, if it is near."""
 
     bylines: list[tuple[Sighting, str]] = field(default_factory=list)
     published: list[tuple[Sighting, Stamp]] = field(default_factory=list)
     modified: list[Stamp] = field(default_factory=list)
+    openings: list[tuple[Sighting, str]] = field(default_factory=list)
+    first_line: str = ""
 
     def best_bylines(self, max_gap: int) -> list[str]:
         """Return the first byline of the surest sort, and those that follow it closely."""
         surest = min((sighting.rank for sighting, _ in self.bylines), default=0)
-        run: list[str] = []
-        last = None
-        for sighting, byline in self.bylines:
-            if sighting.rank != surest:
-                continue
-            if last is not None and abs(sighting.distance - last) > max_gap:
-                break
-            last = sighting.distance
-            run.append(byline)
-        return run
+        return _run([each for each in self.bylines if each[0].rank == surest], max_gap)
+
+    @property
+    def opening_byline(self) -> str:
+        """Return the first byline that opens with a word such as "By"; a second author has a line
+        of the same kind."""
+        return "\n".join(_run(self.openings, NODES_OF_BYLINE))
 
     def best_date(self) -> Stamp | None:
         best = min(self.published, key=lambda each: each[0].doubt, default=None)
         return best[1] if best else None
 
 
-Piece = tuple[int, LexborNode, int, str]
-"""A node behind its distance, its tag and, if it is a text, what it says; blanks say nothing."""
+def _run(bylines: Sequence[tuple[Sighting, str]], max_gap: int) -> list[str]:
+    """Return the first byline, and those that follow it closely."""
+    distances = [sighting.distance for sighting, _ in bylines]
+    close = (abs(after - before) <= max_gap for before, after in pairwise(distances))
+    return [byline for _, byline in bylines[: 1 + sum(takewhile(bool, close))]]
 
 
-@dataclass(frozen=True)
-class Surroundings:
-    """The nodes around a headline, the nearest first; none without a headline."""
-
-    tree: LexborHTMLParser
-    heading: LexborNode | None = None
-
-    @cached_property
-    def before(self) -> Sequence[Piece]:
-        """Return the nodes before the headline."""
-        if self.heading is None:
-            return ()
-        return tuple(map(_piece, count(), _before(self.heading)))
-
-    @cached_property
-    def after(self) -> Sequence[Piece]:
-        """Return the nodes after the headline."""
-        if self.heading is None:
-            return ()
-        return tuple(map(_piece, count(), _after(self.heading)))
-
-    @cached_property
-    def byline(self) -> str | None:
-        """Return the first byline after the headline that opens with a word such as "By"."""
-        bylines: list[str] = []
-        last = len(self.after)
-        for number, (_, node, _, content) in enumerate(self.after):
-            if number > last:
-                break
-            if content and len(content) <= 2 * MAX_OPENING:
-                text = squeeze(content)
-                if (
-                    len(text) <= MAX_OPENING
-                    and (byline := _byline_in(node, text))
-                    and not is_foreign(node, self.ancestors, has_item=False)
-                ):
-                    bylines.append(byline)
-                    # A second author has a line of the same kind.
-                    last = number + NODES_OF_BYLINE
-        return "\n".join(bylines) or None
-
-    @property
-    def author_and_place(self) -> tuple[str, ...]:
-        """Return the persons in the first line after the headline, before a role or place."""
-        texts = (squeeze(content) for *_, content in self.after[:NODES_OF_BYLINE] if content)
-        line = next(texts, "")
-        return byline_lines.author_and_place(line) if len(line) <= MAX_OPENING else ()
-
-    def may_show_other_day(self, day: date, dialect: Dialect) -> bool:
-        """Return whether a short text or a TIME around the headline holds a day other than this."""
-        for _, node, tag, content in (*self.after, *self.before):
-            if tag == _TIME:
-                stamp = dates.read(node.attributes.get("datetime"), dialect)
-            elif ("20" in content or "19" in content) and len(content) <= 2 * MAX_TEXT:
-                stamp = dates.find(content, dialect)
-            else:
-                continue
-            if stamp and stamp.day != day:
-                return True
-        return False
-
-    def sightings(self, dialect: Dialect) -> Sightings:
-        """Read bylines and dates."""
-        above, below = (_Reader(dialect, self.ancestors) for _ in range(2))
-        above.read(self.before)
-        below.read(self.after)
-        return Sightings(
-            bylines=above.sightings.bylines + below.sightings.bylines,
-            published=_nearer(above.sightings, below.sightings),
-            modified=above.sightings.modified + below.sightings.modified,
-        )
-
-    @cached_property
-    def ancestors(self) -> frozenset[int]:
-        """Return the elements around the headline."""
-        ancestors = []
-        node = self.heading
-        while node is not None:
-            ancestors.append(node.mem_id)
-            node = node.parent
-        return frozenset(ancestors)
+def around(heading: LexborNode | None, dialect: Dialect, ancestors: Set[int]) -> Sightings:
+    """Read bylines and dates around a headline, the nearest first; none without a headline."""
+    if heading is None:
+        return Sightings()
+    above = _Reader(dialect, ancestors).read(_before(heading))
+    below = _Reader(dialect, ancestors).read(_after(heading))
+    return replace(
+        below,
+        bylines=above.bylines + below.bylines,
+        published=_nearer(above, below),
+        modified=above.modified + below.modified,
+    )
 
 
 _FOREIGN: Final = re.compile(
@@ -278,6 +211,11 @@ def _is_marked_foreign(attributes: dict[str, str | None]) -> bool:
     return bool(marks) and _FOREIGN.search(" ".join(marks).lower()) is not None
 
 
+def _is_box(node: LexborNode) -> bool:
+    """Return whether an element is marked as foreign, or stands aside and holds a teaser."""
+    return _is_marked_foreign(node.attributes) or (node.tag_id in _ASIDE and _holds_teaser(node))
+
+
 def _holds_teaser(node: LexborNode) -> bool:
     return any(len(link.text().split()) >= MIN_TEASER for link in node.css("a")[:MIN_TEASER])
 
@@ -293,23 +231,12 @@ def _nearer(above: Sightings, below: Sightings) -> list[tuple[Sighting, Stamp]]:
     return above.published + below.published
 
 
-def _piece(distance: int, node: LexborNode) -> Piece:
-    tag = node.tag_id
-    content = (node.text_content or "") if tag == TEXT else ""
-    return distance, node, tag, "" if content.isspace() else content
-
-
 def anywhere(
     tree: LexborHTMLParser, dialect: Dialect, ancestors: Set[int] = frozenset()
 ) -> Sightings:
     """Read what a page marks as byline or date, anywhere in it; `ancestors` are the elements around
     the headline."""
-    reader = _Reader(dialect, ancestors)
-    nodes = _select(tree, _ANYWHERE)
-    reader.read(
-        (distance, node, node.tag_id, "") for distance, node in enumerate(_first_of_each(nodes))
-    )
-    return reader.sightings
+    return _Reader(dialect, ancestors).read(_first_of_each(_select(tree, _ANYWHERE)))
 
 
 def _select(tree: LexborHTMLParser, query: str) -> list[LexborNode]:
@@ -332,13 +259,6 @@ def _first_of_each(nodes: Iterable[LexborNode]) -> Iterator[LexborNode]:
             yield node
         elif min(counts.values()) >= MAX_MARKED:
             return
-
-
-def text_of(tree: LexborHTMLParser) -> str:
-    """Return the text of a page, a line for each piece between two tags."""
-    if tree.body is None:
-        return ""
-    return tree.body.text(separator="\n")[:MAX_SEARCHED]
 
 
 def is_date_line(text: str) -> bool:
@@ -427,11 +347,7 @@ def without_lists(tree: LexborHTMLParser, text: str) -> str:
 
 def without_foreign(tree: LexborHTMLParser, text: str) -> str:
     """Return the text of a page without its comments and boxes of teasers."""
-    for node in tree.css(_FOREIGN_QUERY)[:MAX_MARKED]:
-        if not _is_marked_foreign(node.attributes) and not (
-            node.tag_id in _ASIDE and _holds_teaser(node)
-        ):
-            continue
+    for node in filter(_is_box, tree.css(_FOREIGN_QUERY)[:MAX_MARKED]):
         part = node.text(separator="\n")
         if 2 * len(part) < len(text):
             text = text.replace(part, "\n", 1)
@@ -472,18 +388,11 @@ def _before(start: LexborNode) -> Iterator[LexborNode]:
         yield node
 
 
-def _is_hint(hints: str, words: tuple[str, ...]) -> bool:
-    for hint in words:  # noqa: SIM110 - any() over a generator takes twice the time
-        if hint in hints:
-            return True
-    return False
-
-
 @lru_cache(maxsize=2048)  # of at most MAX_HINTS characters each
 def _hints_of(hints: str) -> tuple[bool, bool]:
     """Return whether class and id of an element hint at an author, and at a date."""
-    author = _is_hint(hints, _AUTHOR_HINTS) and not _NO_AUTHOR_HINT.search(hints)
-    return author, _is_hint(hints, _DATE_HINTS)
+    author = contains_any(hints, _AUTHOR_HINTS) and not _NO_AUTHOR_HINT.search(hints)
+    return author, contains_any(hints, _DATE_HINTS)
 
 
 def _date_of_publication(text: str, dialect: Dialect) -> Stamp | None:
@@ -575,35 +484,42 @@ class _Reader:
         self._ancestors = ancestors
         self._dialect = dialect
         self._label = ""
+        self._is_first = True
 
-    def read(self, pieces: Iterable[Piece]) -> None:
-        for distance, node, tag, content in pieces:
-            if content:
-                self._text(node, content, distance)
+    def read(self, nodes: Iterable[LexborNode]) -> Sightings:
+        """Return what these nodes show, the nearest first."""
+        for distance, node in enumerate(nodes):
+            tag = node.tag_id
+            if tag == TEXT:
+                content = node.text_content
+                if content and not content.isspace():
+                    self._text(node, content, distance)
             elif tag > LAST_NO_ELEMENT and tag not in _SKIPPED:
                 attributes = node.attributes
                 if attributes or tag == _TIME:
                     self._element(node, attributes, distance)
+        return self.sightings
 
     def _element(self, node: LexborNode, attributes: dict[str, str | None], distance: int) -> None:
-        rel = (attributes.get("rel") or "").lower()
         hints = f" {attributes.get('class') or ''} {attributes.get('id') or ''} ".lower()
-        itemprop, property_ = attributes.get("itemprop") or "", attributes.get("property") or ""
         fields: tuple[str, ...] = ()
-        if itemprop or property_:
+        if not _STATING.isdisjoint(attributes) or node.tag_id == _TIME:
+            itemprop, property_ = attributes.get("itemprop") or "", attributes.get("property") or ""
             fields = _fields_of(itemprop[:MAX_HINTS], property_[:MAX_HINTS])
-        has_time = "datetime" in attributes and node.tag_id not in _CHANGES
-        if has_time or node.tag_id == _TIME or "published" in fields or "modified" in fields:
-            self._time(node, attributes, f"{' '.join(fields)} {hints}", distance)
-            return
-        is_author = "author" in fields or "author" in rel
+            if "author" in (attributes.get("rel") or "").lower():
+                fields = (*fields, "author")
+            has_time = "datetime" in attributes and node.tag_id not in _CHANGES
+            if has_time or node.tag_id == _TIME or "published" in fields or "modified" in fields:
+                self._time(node, attributes, f"{' '.join(fields)} {hints}", distance)
+                return
         hints_at_author, hints_at_date = _hints_of(hints[:MAX_HINTS])
         if not hints_at_date and "data-" in " ".join(attributes):
             hints_at_date = any(name.startswith(_DATE_DATA) for name in attributes)
-        if node.tag_id == _LINK and not hints_at_author:
+        if not hints_at_author and node.tag_id == _LINK:
             hints_at_author = bool(
                 names.AUTHOR_LINK.search((attributes.get("href") or "")[:MAX_HINTS])
             )
+        is_author = "author" in fields
         if is_author or hints_at_author or hints_at_date:
             lines = _lines(node)
             if is_author or hints_at_author:
@@ -619,7 +535,7 @@ class _Reader:
         stamp = dates.read(value, self._dialect) or dates.read(text, self._dialect)
         if stamp is None or is_foreign(node, self._ancestors):
             return
-        if _is_hint(f"{hints} {self._label} {text}".lower(), _UPDATED):
+        if contains_any(f"{hints} {self._label} {text}".lower(), _UPDATED):
             self.sightings.modified.append(stamp)
         else:
             rank = 0 if "publi" in hints or "pubdate" in attributes else 1
@@ -632,20 +548,24 @@ class _Reader:
         if stamp is None or is_foreign(node, self._ancestors):
             return
         lowered = f"{hints} {self._label} {text}".lower()
-        if _is_hint(lowered, _UPDATED):
+        if contains_any(lowered, _UPDATED):
             self.sightings.modified.append(stamp)
             if published := _date_of_publication(text, self._dialect):
                 self.sightings.published.append((Sighting(0, sighting.distance), published))
         elif len(self.sightings.published) < MAX_FOUND:
             line = lowered[len(hints) :]
-            if not _DATED_WORDS.isdisjoint(_WORD.findall(line)) or _is_hint(line, _DATED_PHRASES):
+            is_labelled = not _DATED_WORDS.isdisjoint(_WORD.findall(line))
+            if is_labelled or contains_any(line, _DATED_PHRASES):
                 sighting = Sighting(0, sighting.distance)
             self.sightings.published.append((sighting, stamp))
 
     def _text(self, node: LexborNode, content: str, distance: int) -> None:
+        is_first, self._is_first = self._is_first and distance < NODES_OF_BYLINE, False
         if len(content) > 2 * MAX_TEXT:
             return
         text = squeeze(content)
+        if is_first and len(text) <= MAX_OPENING:
+            self.sightings.first_line = text
         dated = "20" in text or "." in text or "19" in text or dates.holds_other_day(text)
         if dated and (_DIGIT.search(text) or not text.isascii()) and is_date_line(text):
             self._date(node, text, "", Sighting(2 + len(text) // 40, distance))
@@ -654,7 +574,10 @@ class _Reader:
             and (byline := _byline_in(node, text))
             and not is_foreign(node, self._ancestors, has_item=False)
         ):
-            self._add(byline, Sighting(2, distance))
+            sighting = Sighting(2, distance)
+            if len(content) <= MAX_TEXT:
+                self.sightings.openings.append((sighting, byline))
+            self._add(sighting, byline)
         self._label = text if len(text) < 30 and not dated else ""
 
     def _byline(self, node: LexborNode, lines: list[str], sighting: Sighting) -> None:
@@ -664,8 +587,8 @@ class _Reader:
         if name is not None:
             full_name = squeeze(name.attributes.get("content"))
             lines = _lines(name) or ([full_name] if " " in full_name else [])
-        self._add("\n".join(lines) or squeeze(node.attributes.get("content")), sighting)
+        self._add(sighting, "\n".join(lines) or squeeze(node.attributes.get("content")))
 
-    def _add(self, text: str, sighting: Sighting) -> None:
+    def _add(self, sighting: Sighting, text: str) -> None:
         if text and len(text) < MAX_TEXT and len(self.sightings.bylines) < MAX_FOUND:
             self.sightings.bylines.append((sighting, text))

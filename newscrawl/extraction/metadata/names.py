@@ -156,6 +156,8 @@ def _unique(texts: Iterable[str]) -> tuple[str, ...]:
     unique: dict[str, str] = {}
     for name in islice(texts, MAX_AUTHORS):
         unique.setdefault(name.casefold(), name)
+    if len(unique) < 2:
+        return tuple(unique.values())
     # Leave out "Doe" where "Jane Doe" is there too, and "Jane Doe Tom Ray" beside both.
     full = [name for name in unique if " " in name]
     pairs = {f"{first} {second}" for first, second in permutations(full, 2)}

@@ -1,7 +1,7 @@
 """What a page says about itself: gathered in one pass over its tree, costly parts on demand."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -23,6 +23,7 @@ from newscrawl.extraction.metadata.vocabulary import tables, words
 # Ours: bounds on hostile input; no page of the development corpus comes near.
 MAX_NODES: Final = 3_000
 MAX_VALUES_A_NAME: Final = 20
+MAX_SEARCHED: Final = 200_000
 MAX_HEADINGS: Final = 8
 MAX_LESSER_HEADINGS: Final = 60
 MAX_ITEM_DEPTH: Final = 4
@@ -30,7 +31,7 @@ ALIKE: Final = 0.5
 VERY_ALIKE: Final = 0.79
 """Ours: Dice's coefficients from which a heading, or a lesser one, and a title are the same."""
 
-_QUERY: Final = 'meta,title,h1,link[rel~="canonical" i],script[type*="ld+json" i]'
+_QUERY: Final = 'meta,title,h1,link[rel~="canonical" i],script:not([src])'
 # Tags are compared by the parser's numbers: their names would be made anew for each node.
 _META, _SCRIPT, _TITLE_ELEMENT, _LINK = map(tag_id, ("meta", "script", "title", "link"))
 _DRAWINGS: Final = tag_ids("svg g symbol path")
@@ -54,7 +55,7 @@ class PageSignals:
     url: str | None
     known_language: str | None
     metas: dict[str, list[str]]
-    linked_data: tuple[str, ...]
+    scripts: tuple[LexborNode, ...]
     title_element: str | None
     headings: tuple[Heading, ...]
     canonical: str | None
@@ -86,16 +87,17 @@ class PageSignals:
     def stated_in_scripts(self, field: Field) -> tuple[str, ...]:
         """Return what objects in metas and scripts state."""
         metas = (value for values in self.metas.values() for value in values if value[0] == "{")
-        return scripts.stated_in(chain(metas, self._scripts), field)
+        return scripts.stated_in(chain(metas, self._script_texts), field)
 
     @cached_property
-    def _scripts(self) -> tuple[str, ...]:
-        return tuple(scripts.texts_of(self.tree))
+    def _script_texts(self) -> tuple[str, ...]:
+        return tuple(node.text() for node in self.scripts[: scripts.MAX_SCRIPTS])
 
     @cached_property
     def data(self) -> jsonld.LinkedData:
         """Return the nodes of the page's JSON-LD."""
-        return jsonld.read(self.linked_data)
+        types = ((node, node.attributes.get("type") or "") for node in self.scripts)
+        return jsonld.read(node.text() for node, name in types if "ld+json" in name.lower())
 
     @cached_property
     def article(self) -> jsonld.Node:
@@ -140,7 +142,7 @@ class PageSignals:
         in_data = (squeeze(jsonld.text_of(self.article.get(key))) for key in keys)
         return next(filter(None, in_data), None)
 
-    @property
+    @cached_property
     def titles_beside_headings(self) -> list[str]:
         """Return the titles of the page but those of its main headings."""
         titles_of_page = (self.title_in_data, *self.stated("title"), self.title_element)
@@ -176,7 +178,7 @@ class PageSignals:
         parts = dict.fromkeys(part for title in elsewhere for part in headings.parts_of(title))
         wanted_parts = [part for part in parts if not titles.all_sites([part], self.site_names)]
         wanted_parts = headings.without_short_parts(wanted_parts)
-        part = headings.shown_part(self.tree, wanted_parts)
+        part = headings.shown_part(self.pieces, wanted_parts)
         if part is None and not is_long and len(elsewhere) < 2:
             part = headings.first_headline(self.tree, marked_only=bool(heads))
         if part:
@@ -237,31 +239,39 @@ class PageSignals:
         )
 
     @cached_property
-    def surroundings(self) -> markup.Surroundings:
-        """Return the markup around the headline."""
-        return markup.Surroundings(self.tree, self._heading)
-
-    @cached_property
     def around_heading(self) -> markup.Sightings:
         """Bylines and dates around the headline."""
-        return self.surroundings.sightings(self.dialect)
+        return markup.around(self._heading, self.dialect, self._ancestors)
 
     def other_day_shown(self, day: date) -> dates.Stamp | None:
         """Return the date line around the headline if it gives a day other than this."""
-        if not self.surroundings.may_show_other_day(day, self.dialect):
-            return None
         shown = self.around_heading.best_date()
         return shown if shown and shown.day != day else None
 
     @cached_property
     def anywhere(self) -> markup.Sightings:
         """Bylines and dates that are marked as such anywhere on the page."""
-        return markup.anywhere(self.tree, self.dialect, self.surroundings.ancestors)
+        return markup.anywhere(self.tree, self.dialect, self._ancestors)
+
+    @cached_property
+    def _ancestors(self) -> Set[int]:
+        """Return the element of the headline and those around it."""
+        ancestors, node = set[int](), self._heading
+        while node is not None:
+            ancestors.add(node.mem_id)
+            node = node.parent
+        return ancestors
+
+    @cached_property
+    def pieces(self) -> str:
+        """Return the text of the page with a mark for each tag."""
+        body = self.tree.body
+        return body.text(separator=headings.BETWEEN) if body is not None else ""
 
     @cached_property
     def text(self) -> str:
         """Return the text of the page, a line for each piece between two tags."""
-        return markup.text_of(self.tree)
+        return self.pieces[:MAX_SEARCHED].replace(headings.BETWEEN, "\n")
 
     @cached_property
     def own_text(self) -> str:
@@ -370,7 +380,7 @@ def gather_signals(
 ) -> PageSignals:
     """Read metas, titles, headings and scripts off a parsed page."""
     metas: dict[str, list[str]] = {}
-    linked_data: list[str] = []
+    scripts_of_page: list[LexborNode] = []
     main_headings: list[Heading] = []
     title = canonical = None
     for node in tree.css(_QUERY)[:MAX_NODES]:
@@ -378,7 +388,7 @@ def gather_signals(
         if tag == _META:
             _add_meta(metas, node)
         elif tag == _SCRIPT:
-            linked_data.append(node.text())
+            scripts_of_page.append(node)
         elif tag == _TITLE_ELEMENT:
             title = title or _page_title(node)
         elif tag == _LINK:
@@ -391,7 +401,7 @@ def gather_signals(
         url=url,
         known_language=known_language,
         metas=metas,
-        linked_data=tuple(linked_data),
+        scripts=tuple(scripts_of_page),
         title_element=title,
         headings=tuple(main_headings),
         canonical=canonical,

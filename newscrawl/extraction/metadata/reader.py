@@ -4,14 +4,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import chain, islice
+from itertools import islice
 from typing import Final
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.extraction.html import squeeze
-from newscrawl.extraction.metadata import jsonld, names, text_bylines, titles
+from newscrawl.extraction.metadata import byline_lines, jsonld, names, text_bylines, titles
 from newscrawl.extraction.metadata.page_signals import (
     LANGUAGE_IN,
     SITE_NAME_IN,
@@ -19,7 +19,7 @@ from newscrawl.extraction.metadata.page_signals import (
     PageSignals,
     gather_signals,
 )
-from newscrawl.extraction.metadata.places import Evidence, Place, candidates_in, first_in
+from newscrawl.extraction.metadata.places import Candidate, Evidence, candidates_in, first_in
 from newscrawl.extraction.metadata.publication_date import (
     DATA_IN,
     LAST_RESORTS,
@@ -63,8 +63,7 @@ _ENDING: Final = re.compile(r"\.(?:html?|php|aspx?|jsp)$")
 _YEAR: Final = re.compile(r"\d{4}")
 
 
-# The bylines of a field, and the names of organisations in it.
-Bylines = tuple[Sequence[str], tuple[str, ...]]
+Authors = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +90,7 @@ class Metadata:
     """
 
     title: str | None = None
-    authors: tuple[str, ...] = ()
+    authors: Authors = ()
     published: datetime | None = None
     modified: datetime | None = None
     language: str | None = None
@@ -119,7 +118,8 @@ def read_metadata(
     """
     signals = gather_signals(tree, url, language)
     dates = publication_dates(signals, now or datetime.now(UTC))
-    authors = _authors(signals)
+    stated = [*candidates_in(AUTHORS_IN, signals)]
+    authors = _authors(signals, [candidate.value for candidate in stated])
     return Metadata(
         title=signals.title,
         authors=authors,
@@ -133,7 +133,7 @@ def read_metadata(
         declared=_declared_kind(signals, has_date=dates.are_stated),
         article_body=jsonld.text_of(signals.article.get("articleBody")),
         date_evidence=dates.evidence,
-        author_evidence=_evidence_of(authors, signals),
+        author_evidence=_evidence_of(authors, stated, signals),
     )
 
 
@@ -196,30 +196,29 @@ def tier_metas(signals: PageSignals) -> Iterable[bool | None]:
     return [_TIER.get(tier.lower()) if tier else None]
 
 
-def author_of_json_ld(signals: PageSignals) -> Iterable[Bylines | None]:
+def author_of_json_ld(signals: PageSignals) -> Iterable[Authors | None]:
     """Read `author`, then `creator`, of the article in JSON-LD."""
     article = signals.article
     return (_names_in(signals, article[key]) for key in ("author", "creator") if key in article)
 
 
-def author_metas(signals: PageSignals) -> Iterable[Bylines | None]:
+def author_metas(signals: PageSignals) -> Iterable[Authors | None]:
     """Read meta elements whose name says so."""
-    return ((signals.metas[name], ()) for name in signals.metas_that_state("author"))
+    return (names.clean(signals.metas[name]) for name in signals.metas_that_state("author"))
 
 
-def written_by(signals: PageSignals) -> Iterable[Bylines | None]:
+def written_by(signals: PageSignals) -> Iterable[Authors | None]:
     """Read `twitter:data1` or `twitter:data2` whose label is "Written by"."""
     metas = signals.metas
     for label, data in _LABELS:
         if label in metas and data in metas and _WRITTEN_BY.search(metas[label][0]):
-            yield metas[data], ()
+            yield names.clean(metas[data])
 
 
-def author_in_scripts(signals: PageSignals) -> Iterable[Bylines | None]:
+def author_in_scripts(signals: PageSignals) -> Iterable[Authors | None]:
     """Read objects in scripts and metas, as for analytics (`dataLayer`, `parsely-page`)."""
     persons = names.persons(signals.stated_in_scripts("author"))
-    if full_names := tuple(filter(names.is_full, persons)):
-        yield (full_names, ())
+    return filter(None, [tuple(filter(names.is_full, persons))])
 
 
 # The order of trust: to prefer another place, move its name.
@@ -251,17 +250,16 @@ FIELDS: Final[dict[str, dict[str, Sequence[Callable[[PageSignals], object]]]]] =
 }
 
 
-def _authors(signals: PageSignals) -> tuple[str, ...]:
+def _authors(signals: PageSignals, stated: Sequence[Authors]) -> Authors:
     """Return the authors' names, once each.
 
     Persons whom the page shows replace a field that names only the site itself.
     """
-    declared: tuple[str, ...] = ()
-    for bylines, organisations in _bylines_in(AUTHORS_IN, signals):
-        authors = (*names.clean(bylines), *organisations)
+    declared: Authors = ()
+    for authors in stated:
         if authors and not titles.all_sites(authors, signals.site_names):
             if not all(map(names.is_weak, authors)):
-                return _find_authors(signals, _complete(signals, authors))
+                return _find_authors(signals, _complete(authors, stated))
             declared = authors
             break
         declared = declared or authors
@@ -277,10 +275,10 @@ def _authors(signals: PageSignals) -> tuple[str, ...]:
         are_persons = (names.is_person(name) and not names.is_weak(name) for name in declared)
         if not is_site or all(are_persons):
             return declared
-    if not declared:
-        for bylines, _ in _bylines_in(AUTHOR_DATA_IN, signals):
-            return tuple(bylines)
+    if not declared and (in_scripts := first_in(AUTHOR_DATA_IN, signals)):
+        return in_scripts
     marked = signals.anywhere.best_bylines(MAX_GAP_OF_MARKED)
+    title = signals.title or ""
     if declared:
         opening = filter(names.opens_byline, marked)
         return names.persons(opening) or _find_in_text(signals) or declared
@@ -290,44 +288,39 @@ def _authors(signals: PageSignals) -> tuple[str, ...]:
         or names.accounts(beside)
         or names.accounts(marked)
         or _find_in_text(signals)
-        or signals.surroundings.author_and_place
-        or (
-            text_bylines.signed_below(signals.own_text)
-            if any(text_bylines.signatures(signals.text))
-            else ()
-        )
+        or byline_lines.author_and_place(signals.around_heading.first_line)
+        or (text_bylines.signed_below(signals.own_text) if byline_lines.is_cjk(title) else ())
         or names.marked_desks(beside)
-        or names.signed_desk(signals.surroundings.byline or "")
+        or names.signed_desk(signals.around_heading.opening_byline)
     )
 
 
-def _evidence_of(authors: tuple[str, ...], signals: PageSignals) -> Evidence:
+def _evidence_of(
+    authors: Authors, stated: Sequence[Candidate[Authors]], signals: PageSignals
+) -> Evidence:
     """Return the rank of the authors: fields state them, the headline's block shows them, or they
     are somewhere else on the page."""
     if not authors:
         return Evidence()
-    for candidate in candidates_in(AUTHORS_IN, signals):
-        bylines, organisations = candidate.value
-        if not set(authors).isdisjoint((*names.clean(bylines), *organisations)):
+    for candidate in stated:
+        if not set(authors).isdisjoint(candidate.value):
             return Evidence("stated", candidate.place)
-    bylines = [*signals.around_heading.best_bylines(MAX_GAP), signals.surroundings.byline or ""]
+    around = signals.around_heading
+    bylines = [*around.best_bylines(MAX_GAP), around.opening_byline]
     is_shown = not set(authors).isdisjoint(names.persons(bylines))
     return Evidence("shown", "around_heading") if is_shown else Evidence("text")
 
 
-def _complete(signals: PageSignals, authors: tuple[str, ...]) -> tuple[str, ...]:
+def _complete(authors: Authors, stated: Sequence[Authors]) -> Authors:
     """Return the authors of the field that names all of these and more persons."""
     folded = {name.casefold() for name in authors}
-    for bylines, _ in _bylines_in(AUTHORS_IN, signals):
-        candidates = names.clean(bylines)
-        if folded < {name.casefold() for name in candidates} and not any(
-            map(names.is_weak, candidates)
-        ):
-            return candidates
+    for more in stated:
+        if folded < {name.casefold() for name in more} and not any(map(names.is_weak, more)):
+            return more
     return authors
 
 
-def _find_in_text(signals: PageSignals) -> tuple[str, ...]:
+def _find_in_text(signals: PageSignals) -> Authors:
     """Return the persons that the text names as authors, without any mark in the markup."""
     text = signals.text
     title = signals.title or ""
@@ -336,12 +329,12 @@ def _find_in_text(signals: PageSignals) -> tuple[str, ...]:
     )
 
 
-def _find_authors(signals: PageSignals, declared: tuple[str, ...]) -> tuple[str, ...]:
+def _find_authors(signals: PageSignals, declared: Authors) -> Authors:
     """Return the persons in the byline under the headline, else the stated authors.
 
     Fields also name editors and photographers, or the account that entered the text.
     """
-    byline = signals.surroundings.byline
+    byline = signals.around_heading.opening_byline
     if not byline or _PICTURE.search(byline):
         return declared
     persons = names.persons([byline])
@@ -352,20 +345,15 @@ def _find_authors(signals: PageSignals, declared: tuple[str, ...]) -> tuple[str,
     return declared
 
 
-def _bylines_in(
-    places: Sequence[Place[PageSignals, Bylines]], signals: PageSignals
-) -> Iterator[Bylines]:
-    return (candidate.value for candidate in candidates_in(places, signals))
-
-
-def _names_in(signals: PageSignals, value: object) -> Bylines:
+def _names_in(signals: PageSignals, value: object) -> Authors:
+    """Return the names of persons in a value of JSON-LD, then those of organisations."""
     persons: list[str] = []
     organisations: list[str] = []
     for node in islice(_each_of(signals, value), names.MAX_AUTHORS):
         is_organisation = isinstance(node, dict) and "organization" in jsonld.types_of(node)
         if name := squeeze(_name_of(node) if isinstance(node, dict) else jsonld.text_of(node)):
             (organisations if is_organisation else persons).append(name)
-    return persons, tuple(organisations)
+    return (*names.clean(persons), *organisations)
 
 
 def _each_of(signals: PageSignals, value: object, depth: int = 0) -> Iterator[object]:
@@ -410,7 +398,7 @@ def _declared_kind(signals: PageSignals, *, has_date: bool) -> DeclaredKind:
         contains_any(title, _IN_STATUS) and _STATUS.match(title)
     ):
         return DeclaredKind("error")
-    types = frozenset(chain.from_iterable(signals.data.types))
+    types = signals.data.types
     address = address_of(signals.url)
     has_data = jsonld.hold_article(types)
     is_article = has_data or og_type.endswith("article")

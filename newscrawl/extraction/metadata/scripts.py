@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final
 
-from selectolax.lexbor import LexborHTMLParser
-
 from newscrawl.extraction.metadata import lenient_json
 from newscrawl.extraction.metadata.meanings import Field, rank_of
 from newscrawl.extraction.metadata.vocabulary import contains_any, words
@@ -30,11 +28,6 @@ _REST_OF_KEY: Final = re.compile(r"[\w.:-]{0,30}[\"']?\s{0,9}[:=]\s{0,9}(?=[\"'\
 _TEXT: Final = re.compile(r"([\"'])((?:(?!\1)[^\\\n]|\\.){1,200})\1")
 # Of these alone the clock of a server is the value more often than the day of an article.
 _CLOCKS: Final = frozenset(words("properties", "day"))
-
-
-def texts_of(tree: LexborHTMLParser) -> Iterator[str]:
-    """Yield the texts of the scripts of a page."""
-    return (node.text() for node in islice(tree.css("script:not([src])"), MAX_SCRIPTS))
 
 
 def stated_in(texts: Iterable[str], field: Field) -> tuple[str, ...]:
