@@ -44,7 +44,7 @@ from newscrawl.sources import (
     SitemapError,
 )
 from newscrawl.sources.front_pages import classify_links
-from newscrawl.sources.sitemaps import MAX_BYTES, read_listing
+from newscrawl.sources.sitemaps import LIMITS, MAX_BYTES, read_listing
 from newscrawl.sources.urls import address_of, canonical_if_valid, main_addresses
 from newscrawl.storage import StorageError
 from newscrawl.storage.frontier.listings import KnownListing, Reading, publishing_interval
@@ -61,9 +61,6 @@ logger = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 
-# Ours: a sitemap of 50 MB with broken XML takes 10 s and 600 MB, feeds a tenth of it; on a busy
-# machine it may take four times as long.
-LISTING_LIMITS: Final = Limits(seconds=20, megabytes=768, clock_seconds=80.0)
 # An index of indexes is rare; a third level has no use.
 MAX_NESTING: Final = 2
 # Ours: sitemaps that a crawl reads; the newest of an index come first.
@@ -81,7 +78,7 @@ class ListingProcess:
     A closing crawl doesn't wait for it.
     """
 
-    def __init__(self, crawler: Crawler, limits: Limits = LISTING_LIMITS) -> None:
+    def __init__(self, crawler: Crawler, limits: Limits = LIMITS) -> None:
         self._session = CrawlSession.of(crawler)
         self._worker = WorkerProcess(limits)
         self._turn = asyncio.Lock()

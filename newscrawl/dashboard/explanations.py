@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import BoundedSemaphore, Lock
@@ -19,7 +20,7 @@ from newscrawl.dashboard.companies_file import CompaniesFile
 from newscrawl.extraction.explain_page import NO_SENTENCE, AskedSentence, explained_content
 from newscrawl.items import Section
 from newscrawl.mentions import CompanyFinder
-from newscrawl.sources.visits import FetchedPage, FetchError, fetch
+from newscrawl.sources.visits import FetchError, fetch
 from newscrawl.storage.queries import ArticlePage
 from newscrawl.text import sentence_around
 from newscrawl.workers import Limits, WorkerProcess, WorkExceededError
@@ -137,8 +138,9 @@ class Explainer:
         worker = WorkerProcess(self._limits)
         try:
             with self._lock:
-                page = fetch(urls[0]) if fetch_anew else self._archived(urls)
-                return worker.run(explained_content, page.body, page.url, page.encoding, asked)
+                page = fetch(urls[0]) if fetch_anew else None
+                read = (page.body, page.url, page.encoding) if page else self._archived(urls)
+                return worker.run(explained_content, *read, asked)
         except FetchError as error:
             raise UnexplainedError(f"{error}.") from error
         except WorkExceededError as error:
@@ -147,7 +149,7 @@ class Explainer:
             worker.close()
             self._places.release()
 
-    def _archived(self, urls: Sequence[str]) -> FetchedPage:
+    def _archived(self, urls: Sequence[str]) -> tuple[bytes, str, str | None]:
         if self._folder is None:
             raise UnexplainedError(
                 "This dashboard has no archive of pages; docs/archive.md says how crawls keep one."
@@ -160,7 +162,7 @@ class Explainer:
             if capture is None:
                 raise UnexplainedError("The page is not in the archive.")
             encoding = http_content_type_encoding(capture.header("content-type"))
-            return FetchedPage(url=capture.url, body=decoded_body(capture), encoding=encoding)
+            return decoded_body(capture), capture.url, encoding
         except ArchiveError as error:
             logger.warning("can't explain a page: %s", error)
             raise UnexplainedError("Its copy in the archive can't be read.") from error
@@ -168,8 +170,6 @@ class Explainer:
 
 def _first(archive: Archive, urls: Sequence[str]) -> Capture | None:
     for url in urls:
-        try:
+        with suppress(NotArchivedError):
             return archive.find(url)
-        except NotArchivedError:
-            continue
     return None

@@ -18,7 +18,6 @@ from w3lib.encoding import (
     resolve_encoding,
 )
 
-from newscrawl.extraction.limits import close_raw_text, within_limits
 from newscrawl.text import PASTED, WESTERN, WIDER_CHARSETS, may_be_western, unescape_all
 
 # What the WHATWG Encoding Standard gives Western pages that declare nothing.
@@ -66,12 +65,11 @@ def parse(html: bytes, limited: bytes | None = None) -> LexborHTMLParser:
     A comment or text without an end, such as a `<title>` that was never closed, would hide the rest
     of the page: it is closed. `limited` is the page within the limits, where it is known.
     """
+    from newscrawl.extraction.limits import close_raw_text, within_limits  # noqa: PLC0415 - numpy
+
     tree = LexborHTMLParser(within_limits(html) if limited is None else limited)
     for _ in range(MAX_REPAIRS):
-        if not _hides_the_rest(tree, html):
-            break
-        repaired = close_raw_text(html)
-        if repaired is html:
+        if not _hides_the_rest(tree, html) or (repaired := close_raw_text(html)) is html:
             break
         html = repaired
         tree = LexborHTMLParser(within_limits(html))

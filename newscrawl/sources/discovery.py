@@ -382,7 +382,9 @@ def describe(
         notes += (f"country {country!r} is guessed from the language; --country CODE changes it",)
     if slug is None:
         names = (site_name(home) or "", name, page_key(home)[0])
-        free = base = next(filter(None, map(_slug, names)), "")
+        plain = (unicodedata.normalize("NFKD", text).encode("ascii", "ignore") for text in names)
+        slugs = (re.sub(r"[^a-z0-9]+", "-", text.decode().lower()).strip("-") for text in plain)
+        free = base = next(filter(None, slugs), "")
         number, registered = 2, {source.slug for source in registry}
         while free in registered:
             free, number = f"{base}-{number}", number + 1
@@ -419,11 +421,6 @@ def _language(site: Site, detect_language: LanguageDetector) -> str:
 
 def _raise_missing(field: str, option: str) -> NoReturn:
     raise SourceError(f"the site doesn't state its {field}: add it, for example {option}")
-
-
-def _slug(text: str) -> str:
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
 
 
 def find_source(

@@ -13,11 +13,12 @@ from typing import Any
 import feedparser
 from selectolax.lexbor import LexborHTMLParser
 
+from newscrawl.extraction.html import decode
 from newscrawl.extraction.metadata import dates, names
 from newscrawl.items import Hints
 from newscrawl.notices import is_notice
 from newscrawl.sources.urls import MAX_LENGTH, UrlError, address_of, unwrapped, web_url
-from newscrawl.sources.xml_repair import SHORT, Shape, decode_xml, repair_xml
+from newscrawl.sources.xml_repair import SHORT, Shape, repair_xml
 from newscrawl.text import sentence_ends, unescape_all
 
 # The largest feeds of the registry's sites stay below 2 MB.
@@ -155,7 +156,7 @@ def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Fee
         raise FeedError(f"is larger than {MAX_BYTES} bytes")
     if _ENTITY_DECLARATION.search(body.replace(b"\0", b"")):
         raise FeedError("declares XML entities, which are never expanded")
-    text = decode_xml(body, content_type)
+    text = decode(body, content_type).decode()
     if text.lstrip()[:1] in {"{", "["}:
         dropped, parsed = 0, _parse_json(text)
     elif "h-feed" in text and _HTML.match(text):

@@ -19,8 +19,8 @@ from itertools import islice
 from urllib.parse import unquote, urlsplit
 
 from parsel import Selector
-from w3lib.encoding import html_to_unicode
 
+from newscrawl.extraction.html import decode
 from newscrawl.extraction.limits import within_limits
 from newscrawl.extraction.metadata import jsonld
 from newscrawl.items import Hints
@@ -120,9 +120,8 @@ def read_home(body: bytes, url: str, content_type: str | None = None) -> HomePag
 
 
 def parse(body: bytes, content_type: str | None = None) -> Selector:
-    """Return the tree of a page, decoded by its header, its declared charset or as UTF-8."""
-    _, text = html_to_unicode(content_type, body, default_encoding="utf-8")
-    body = within_limits(text.replace("\0", "").encode("utf-8", "replace"))
+    """Return the tree of a page, decoded as pages of articles are."""
+    body = within_limits(decode(body, content_type).replace(b"\0", b""))
     return Selector(body=body or b" ", encoding="utf-8", type="html")
 
 

@@ -245,10 +245,6 @@ def _groups(value: str) -> tuple[str, ...]:
     return groups
 
 
-def _urls(value: str) -> tuple[str, ...]:
-    return tuple(map(_template, _parts(value)))
-
-
 def _template(url: str) -> str:
     """Return the URL as written if it is valid with its dates filled in."""
     if unknown := set(_PLACEHOLDER.findall(url)) - set(_DATE_PARTS):
@@ -273,7 +269,10 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
     "country": _country,
     "languages": _languages,
     "home": web_url,
-    **dict.fromkeys(("feeds", "sitemaps", "news_sitemaps", "sections"), _urls),
+    **dict.fromkeys(
+        ("feeds", "sitemaps", "news_sitemaps", "sections"),
+        lambda value: tuple(map(_template, _parts(value))),
+    ),
     "status": _checked(
         frozenset(get_args(Status)).__contains__,
         f"{{!r}} is not a status; use {' or '.join(get_args(Status))}",

@@ -44,19 +44,11 @@ class DisallowedError(FetchError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FetchedPage:
-    """The bytes of a page, its URL after redirects, and the charset of its HTTP header."""
-
-    url: str
-    body: bytes
-    encoding: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FetchResult:
     """The response for the URL `asked`, received from `url` after redirects.
 
-    `body` is decompressed. `moved` is true if all redirects on the way were permanent.
+    `body` is decompressed, `encoding` the charset of the header. `moved` is true if all redirects
+    on the way were permanent.
     """
 
     asked: str
@@ -144,7 +136,7 @@ class Fetcher:
         result: FetchResult = self._ask(url, cut_at=cut_at)
         return result
 
-    def page(self, url: str) -> FetchedPage:
+    def page(self, url: str) -> FetchResult:
         """Return the page at the URL. Raises FetchError, also for responses other than HTML."""
         result = self.fetch(url)
         if result.status != 200:
@@ -152,7 +144,7 @@ class Fetcher:
         kind = (result.content_type or "").partition(";")[0].strip().lower()
         if kind and kind not in _HTML:
             raise FetchError(f"can't read {result.url}: it is {kind}, not HTML")
-        return FetchedPage(url=result.url, body=result.body, encoding=result.encoding)
+        return result
 
     def robots_policy(self, url: str) -> RobotsPolicy:
         """Return the robots policy of a URL's host. Raises FetchError if it can't be read."""
@@ -217,7 +209,7 @@ class Fetcher:
                     waiting.set_result(ended)
 
 
-def fetch(url: str, *, allow_private: bool = False) -> FetchedPage:
+def fetch(url: str, *, allow_private: bool = False) -> FetchResult:
     """Return the page at the URL, as `Fetcher.page`."""
     with Fetcher(allow_private=allow_private, pause=0.0) as fetcher:
         return fetcher.page(url)

@@ -5,16 +5,12 @@ take minutes on 100 KB of one. `repair_xml` reads markup of any kind once, in ti
 length. Its result is well-formed; the text of each element is cut to a length beyond any real one.
 """
 
-import codecs
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from html import escape, unescape
 from html.entities import html5
 from itertools import islice
-
-import cchardet
-
-from newscrawl.text import PASTED, WESTERN, WIDER_CHARSETS, may_be_western
 
 # Ours: elements of feeds are four to eight levels deep, HTML within them up to twenty more.
 MAX_DEPTH = 64
@@ -33,37 +29,14 @@ MAX_ELEMENTS = 5_000
 # square of the length.
 SHORT = 300
 
-_DECLARED = re.compile(rb"<\?xml[^>]{0,200}?\sencoding\s*=\s*[\"']([\w.:-]{1,40})[\"']")
-# Ours: bytes that show a charset, without the markup, whose letters are those of all charsets.
-_GUESSED_FROM = 1 << 18
-_TAG_IN_BYTES = re.compile(rb"<[^<>]*>")
-_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
-_BOMS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-    # Without a mark, by the first two characters: XML 1.0, appendix F.
-    (b"<\0\0\0", "utf-32-le"),
-    (b"\0\0\0<", "utf-32-be"),
-    (b"<\0", "utf-16-le"),
-    (b"\0<", "utf-16-be"),
-    (b"\x4c\x6f\xa7\x94", "cp037"),
-)
-# Python's codecs that no document uses; some take time that grows with the square of the length.
-# gb18030 includes gb2312, and documents that declare the latter use more of it.
-_NO_CHARSETS = frozenset(
-    {"idna", "punycode", "unicode-escape", "unicode_escape", "raw-unicode-escape"}
-    | {"raw_unicode_escape", "undefined", "utf-7", "mbcs", "oem"}
-)
-_WIDER = {"gb2312": "gb18030", "iso8859-1": "cp1252", "ascii": "cp1252", **WIDER_CHARSETS}
-_WIDE = frozenset({"utf-16", "utf-32"})
 # Characters that XML 1.0, 2.2 excludes.
 _FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_REFERENCE = re.compile(r"&(?:#[xX]0{0,8}([0-9a-fA-F]{1,8})|#0{0,8}([0-9]{1,10})|(\w{2,32}));?")
+# A number, with or without its semicolon, and a name with it; XML's own names also without.
+_REFERENCE = re.compile(
+    r"&(?:#(?:[xX]0{0,8}([0-9a-fA-F]{1,8})|0{0,8}([0-9]{1,10}));?|(\w{2,32});|(lt|gt|amp|quot|apos)\b)"
+)
+_SURROGATES = range(0xD800, 0xE000)
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_XML_NAMES = {"lt": "&lt;", "gt": "&gt;", "amp": "&amp;", "quot": "&quot;", "apos": "&apos;"}
 _MARKUP = re.compile(r"<(?=[A-Za-z_/!?])", re.ASCII)
 _LONG_TAG = re.compile(rb"<[^<>]{65536}")
 _NAME = r"[A-Za-z_][\w.-]*+(?::[A-Za-z_][\w.-]*+)?+"
@@ -122,99 +95,34 @@ class RepairedMarkup:
 # --- Characters ---------------------------------------------------------------------------------
 
 
-def decode_xml(body: bytes, content_type: str | None = None) -> str:
-    """Return the text of a document: by its first bytes, as UTF-8 if it is valid UTF-8, by the
-    charset of the header or of the document itself, or by its letters where neither fits."""
-    for mark, encoding in _BOMS:
-        if body.startswith(mark):
-            return body.decode(encoding, "replace").removeprefix("\ufeff")
-    label = _CHARSET.search(content_type or "")
-    declared = _DECLARED.search(body[:400])
-    names = [label[1]] if label else []
-    names += [declared[1].decode("ascii")] if declared else []
-    # What is declared in letters of one byte is in no charset of two or four.
-    charsets = [name for name in map(_charset, names) if name and name[:6] not in _WIDE]
-    if not body.isascii():
-        text = body.decode("utf-8", "replace")
-        wrong = text.count("\ufffd")
-        # A text of another encoding that happens to be valid UTF-8 is rarer than a wrong label; and
-        # a few broken characters of UTF-8 are not a reason to misread all the others.
-        if not wrong:
-            return text
-        if "utf-8" in charsets and wrong <= len(body) - len(text):
-            return body.decode("utf-8", PASTED)
-    if not may_be_western(body[:_GUESSED_FROM]):
-        charsets = [charset for charset in charsets if charset not in WESTERN]
-    for charset in (*charsets, None):
-        if charset is None:
-            # Only documents without a right label are searched for the charset of their letters.
-            letters = _TAG_IN_BYTES.sub(b" ", body[:_GUESSED_FROM])
-            encoding = _charset(cchardet.detect(letters)["encoding"] or "") or "cp1252"
-        else:
-            encoding = charset
-        try:
-            return body.decode(encoding)
-        except (UnicodeError, LookupError):
-            continue
-    return body.decode("cp1252", "replace")
-
-
-def states_strange_encoding(body: bytes) -> bool:
-    """Return whether a document declares an encoding that no real document uses."""
-    declared = _DECLARED.search(body[:1600].replace(b"\0", b""))
-    return declared is not None and _charset(declared[1].decode("ascii")) is None
-
-
 def has_long_tag(body: bytes) -> bool:
     """Return whether a tag is so long that parsers take minutes and gigabytes for its
     attributes."""
     return _LONG_TAG.search(body) is not None
 
 
-def _charset(name: str) -> str | None:
-    """Return Python's name of a charset of documents, or None for others."""
-    try:
-        codec = codecs.lookup(name).name
-    except (LookupError, ValueError):
-        return None
-    return None if codec in _NO_CHARSETS else _WIDER.get(codec, codec)
-
-
 def repair_characters(text: str) -> str:
-    """Return the text with its references replaced, and without characters that XML excludes.
-
-    Characters that separate markup from text stay references; a single ampersand becomes one.
-    """
+    """Return the text escaped for XML, with the characters that its references name, and without
+    those that XML excludes."""
     if "&" in text:
-        parts = text.split("&")
-        # Only the characters after an ampersand are matched, by a pattern of limited length.
-        text = parts[0] + "".join(_from_ampersand(part) for part in parts[1:])
+        text = _REFERENCE.sub(_character, text)
         text = _PAIR.sub(
             lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text
         )
-    return _FORBIDDEN.sub("", text)
+    return escape_xml(text)
 
 
-def _from_ampersand(text: str) -> str:
-    reference = _REFERENCE.match("&" + text[:48])
-    if not reference:
-        return "&amp;" + text
-    after = text[reference.end() - 1 :]
-    if name := reference[3]:
-        is_closed = reference[0].endswith(";")
-        if name in _XML_NAMES:
-            return _XML_NAMES[name] + after
-        character = html5.get(f"{name};") if is_closed else None
-        if character is None:
-            return f"&amp;{name}" + (";" if is_closed else "") + after
-        return character.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;") + after
+def _character(reference: re.Match[str]) -> str:
+    if name := reference[3] or reference[4]:
+        return html5.get(f"{name};", reference[0])
     number = int(reference[1], 16) if reference[1] else int(reference[2])
-    if number > 0x10FFFF:
-        return "\ufffd" + after
-    character = chr(number)
-    if 0x80 <= number <= 0x9F:  # as browsers do: HTML standard, 13.2.5.80
-        character = bytes([number]).decode("cp1252", "replace")
-    return {"<": "&lt;", "&": "&amp;", ">": "&gt;"}.get(character, character) + after
+    # Half a pair, and what XML excludes.
+    return chr(number) if not number or number in _SURROGATES else unescape(f"&#{number};")
+
+
+def escape_xml(text: str) -> str:
+    """Return a literal text escaped for XML."""
+    return escape(_FORBIDDEN.sub("", text), quote=False)
 
 
 # --- Markup -------------------------------------------------------------------------------------
@@ -270,8 +178,7 @@ def _tokens(text: str) -> Iterator[_Tag | str]:
         begin = _MARKUP.search(text, place)
         until = begin.start() if begin else len(text)
         if until != place:
-            some = repair_characters(text[place : min(until, place + _MAX_TEXT)])
-            yield some.replace("<", "&lt;").replace(">", "&gt;")
+            yield repair_characters(text[place : min(until, place + _MAX_TEXT)])
             place = until
             continue
         skipped, literal = _skip_markup(text, place, ends)
@@ -311,12 +218,6 @@ def _skip_markup(text: str, place: int, ends: _Ends) -> tuple[int, str]:
             end = ends.after(">", end) if end > 0 else end
         return (place + 2 if end < 0 else end + 1), ""
     return 0, ""
-
-
-def escape_xml(text: str) -> str:
-    """Return a literal text escaped for XML."""
-    plain = _FORBIDDEN.sub("", text)
-    return plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 @dataclass(slots=True)
@@ -417,21 +318,14 @@ class _Writer:
             return ""
         values = dict(more)
         for attribute in islice(_ATTRIBUTE.finditer(tag.attributes), MAX_ATTRIBUTES):
-            value = (
-                attribute[2]
-                if attribute[2] is not None
-                else attribute[3]
-                if attribute[3] is not None
-                else attribute[4]
-            )
+            value = next(text for text in attribute.groups()[1:] if text is not None)
             if (attribute[1] not in values or attribute[1] in more) and _is_allowed(
                 attribute[1], value
             ):
                 values[attribute[1]] = repair_characters(value[:MAX_ATTRIBUTE])
                 self._note_prefix(attribute[1])
         return "".join(
-            f' {name}="{value.replace(chr(34), "&quot;").replace("<", "&lt;")}"'
-            for name, value in values.items()
+            f' {name}="{value.replace(chr(34), "&quot;")}"' for name, value in values.items()
         )
 
     def _begin_item(self) -> None:

@@ -371,10 +371,7 @@ def _file(request: Request) -> CompaniesFile | None:
 
 
 def writable_file(request: Request) -> CompaniesFile:
-    file = _file(request)
-    if file is None:
-        raise HTTPException(
-            404,
-            "No file to write to: start with newscrawl serve --companies FILE, a file of your own.",
-        )
+    if (file := _file(request)) is None:
+        advice = "start with newscrawl serve --companies FILE, a file of your own."
+        raise HTTPException(404, f"No file to write to: {advice}")
     return file
