@@ -16,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
+from typing import Any
 
 import tomlkit
 from tomlkit.exceptions import ParseError
@@ -36,22 +37,6 @@ _WIDE = 88  # characters of a list on one line
 
 class CompaniesFileError(Exception):
     """An entry or a file that can't be saved: one line that says why."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Definition:
-    """An entry as in the editor's form."""
-
-    name: str
-    lists: Mapping[str, tuple[str, ...]]
-    facts: Mapping[str, str]
-
-    @classmethod
-    def of(cls, company: Company) -> "Definition":
-        lists = {key: getattr(company, key) for key in LISTS if key != "ticker"}
-        return cls(
-            name=company.name, lists={**lists, "ticker": company.tickers}, facts=company.facts
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,43 +78,37 @@ class CompaniesFile:
         is_table = self.path.suffix.lower() in SUFFIXES
         return "It is a table; the editor writes TOML." if is_table else None
 
-    def save(self, definition: Definition, *, instead_of: str | None, mark: str) -> None:
+    def save(self, company: Company, *, instead_of: str | None, mark: str) -> None:
         """Save an entry, new or instead of another one; raise CompaniesFileError."""
         with self._lock:
-            self._write(self._with(definition, instead_of, mark))
+            self._write(self._with([company], instead_of, mark))
 
-    def add(self, definitions: Sequence[Definition], *, mark: str) -> None:
+    def add(self, companies: Sequence[Company], *, mark: str) -> None:
         """Add entries; raise CompaniesFileError."""
         with self._lock:
-            lines = self._lines(mark)
-            for definition in definitions:
-                lines += [*([""] if lines else []), *_entry("[[company]]", definition)]
-            self._write(lines)
+            self._write(self._with(companies, None, mark))
 
-    def draft(self, definition: Definition, *, instead_of: str | None, mark: str) -> str:
+    def draft(self, company: Company, *, instead_of: str | None, mark: str) -> str:
         """Return the text that `save` would write; raise CompaniesFileError if it is invalid."""
-        text = "\n".join(self._with(definition, instead_of, mark))
+        text = "\n".join(self._with([company], instead_of, mark))
         _validate(text)
         return text
 
-    def _with(self, definition: Definition, instead_of: str | None, mark: str) -> list[str]:
+    def _with(self, companies: Sequence[Company], instead_of: str | None, mark: str) -> list[str]:
         lines = self._lines(mark)
-        span = _span(lines, instead_of)
-        if instead_of is not None and span is None:
-            raise CompaniesFileError(f"{instead_of!r} is no longer in the file.")
-        if span is None:
-            gap = [""] if lines else []
-            return [*lines, *gap, *_entry("[[company]]", definition)]
-        entry = _entry("\n".join(lines[span]), definition)
-        return [*lines[: span.start], *entry, *lines[span.stop :]]
+        for company in companies:
+            if instead_of is not None:
+                span = _span(lines, instead_of)
+                lines[span] = _entry("\n".join(lines[span]), company)
+            else:
+                lines += [*([""] if lines else []), *_entry("[[company]]", company)]
+        return lines
 
     def delete(self, name: str, *, mark: str) -> None:
         """Delete an entry; raise CompaniesFileError."""
         with self._lock:
             lines = self._lines(mark)
             span = _span(lines, name)
-            if span is None:
-                raise CompaniesFileError(f"{name!r} is no longer in the file.")
             rest = lines[span.stop :]
             while rest and not rest[0].strip():
                 rest.pop(0)
@@ -235,9 +214,10 @@ def _validate(text: str) -> None:
         read_companies(file)
 
 
-def small_registry(*definitions: Definition) -> Companies:
-    """Return a registry of these definitions only; raise CompaniesFileError."""
-    entries = (line for each in definitions for line in _entry("[[company]]", each))
+def small_registry(*companies: Company) -> Companies:
+    """Return a registry of these companies only, by their definitions in a file; raise
+    CompaniesFileError."""
+    entries = (line for company in companies for line in _entry("[[company]]", company))
     with _temporary_file("\n".join(entries)) as file:
         return load_companies(file, alone=True)
 
@@ -254,34 +234,32 @@ def _temporary_file(text: str) -> Iterator[Path]:
             raise CompaniesFileError(f"{error.fault}: {error.advice}.") from error
 
 
-def _span(lines: list[str], name: str | None) -> slice | None:
-    """Return the lines of an entry, without the blank lines and comments before the next one."""
+def _span(lines: list[str], name: str) -> slice:
+    """Return the lines of an entry, without the blank lines and comments before the next one; raise
+    CompaniesFileError."""
     starts = [i for i, line in enumerate(lines) if _TABLE.match(line)]
     for start, stop in zip(starts, [*starts, len(lines)][1:], strict=True):
         if not _ENTRY.match(lines[start]):
             continue
         while not lines[stop - 1].strip() or lines[stop - 1].lstrip().startswith("#"):
             stop -= 1  # noqa: PLW2901 - the header itself ends it
-        if _table("\n".join(lines[start:stop])).get("name") == name:
+        if _table("\n".join(lines[start:stop]))[1].get("name") == name:
             return slice(start, stop)
-    return None
+    raise CompaniesFileError(f"{name!r} is no longer in the file.")
 
 
-def _entry(text: str, definition: Definition) -> list[str]:
-    """Return the entry's lines with the values of the form; other keys and comments stay."""
-    document = tomlkit.parse(f"{text}\n")
-    entries = document["company"]
-    assert isinstance(entries, AoT)  # noqa: S101 - the text begins with [[company]]
-    entry = entries[0]
-    entry["name"] = definition.name
+def _entry(text: str, company: Company) -> list[str]:
+    """Return the entry's lines with the company's values; other keys and comments stay."""
+    document, entry = _table(text)
+    entry["name"] = company.name
     for key in LISTS:
-        values = definition.lists.get(key, ())
+        values = company.tickers if key == "ticker" else getattr(company, key)
         if not values:
             entry.pop(key, None)
         elif list(entry.get(key, ())) != list(values):
             entry[key] = _list(values)
     for key in FACTS:
-        value = definition.facts.get(key, "")
+        value = company.facts.get(key, "")
         if not value:
             entry.pop(key, None)
         elif entry.get(key) != value:
@@ -297,14 +275,15 @@ def _rename(groups: MutableMapping[str, object], former: str | None, name: str |
         del groups[former]
 
 
-def _table(text: str) -> Mapping[str, object]:
-    """Return the keys of an entry."""
+def _table(text: str) -> tuple[tomlkit.TOMLDocument, MutableMapping[str, Any]]:
+    """Return a document of one entry, and the keys of the entry."""
     try:
-        entries = tomlkit.parse(text)["company"]
+        document = tomlkit.parse(f"{text}\n")
     except ParseError as error:
         raise CompaniesFileError(f"Mend the file first. {error}") from error
+    entries = document["company"]
     assert isinstance(entries, AoT)  # noqa: S101 - the text begins with [[company]]
-    return entries[0]
+    return document, entries[0]
 
 
 def _list(values: tuple[str, ...]) -> Array:

@@ -11,7 +11,6 @@ from typing import Literal
 from newscrawl.dashboard.companies_file import (
     CompaniesFile,
     CompaniesFileError,
-    Definition,
     FileState,
     registry_of,
     small_registry,
@@ -90,11 +89,11 @@ class Cure:
         return f"/cure{query(company=self.company, kind=self.kind, words=self.words)}"
 
 
-def try_out(database: Database, definition: Definition, former: str | None) -> Trial:
+def try_out(database: Database, defined: Company, former: str | None) -> Trial:
     """Match a definition in the newest articles; raise CompaniesFileError for an invalid one.
     `former` is the name under which it is stored now."""
-    companies = small_registry(definition)
-    texts = newest_texts(database, company=former or definition.name, limit=TRIED_ARTICLES)
+    companies = small_registry(defined)
+    texts = newest_texts(database, company=former or defined.name, limit=TRIED_ARTICLES)
     hits, lost = [], 0
     for text in texts:
         mentions = companies.find(text.text, title=text.title, language=text.language)
@@ -187,7 +186,7 @@ def try_cure(
     changed = changed_definition(definition, kind, words)
     registry = {each.name: each for each in registry_of(file)}
     beside = [
-        Definition.of(registry[row.company])
+        registry[row.company]
         for row in queries.co_mentions(database, company, limit=MAX_BESIDE)
         if row.company in registry
     ]
@@ -208,7 +207,7 @@ def try_cure(
     return Cure(company=company, kind=kind, words=words, read=len(texts), leaving=tuple(leaving))
 
 
-def _with_support(definition: Definition, beside: list[Definition]) -> Companies:
+def _with_support(definition: Company, beside: list[Company]) -> Companies:
     """Return a registry of a company and those that are named together with it, or of the company
     alone, where they need others."""
     try:
@@ -217,7 +216,7 @@ def _with_support(definition: Definition, beside: list[Definition]) -> Companies
         return small_registry(definition)
 
 
-def definition_of(file: CompaniesFile | None, name: str) -> tuple[FileState, Definition]:
+def definition_of(file: CompaniesFile | None, name: str) -> tuple[FileState, Company]:
     """Return the state of the file, and the definition of a company in it or of a bundled one;
     raise CompaniesFileError."""
     if file is None:
@@ -227,21 +226,23 @@ def definition_of(file: CompaniesFile | None, name: str) -> tuple[FileState, Def
         raise CompaniesFileError(opened.fault)
     for company in (*opened.companies, *registry_of(None)):
         if company.name == name:
-            return opened, Definition.of(company)
+            return opened, company
     raise CompaniesFileError(f"No company {name!r} is in the registry.")
 
 
-def changed_definition(definition: Definition, kind: Kind, words: str) -> Definition:
+def changed_definition(company: Company, kind: Kind, words: str) -> Company:
     """Return a definition in which a form counts only with support, or not within a phrase; raise
     AlreadySoError if that is so."""
-    lists = dict(definition.lists)
     if kind == "phrase":
-        lists["exclude"] = tuple(dict.fromkeys([*lists["exclude"], words]))
+        changed = replace(company, exclude=tuple(dict.fromkeys([*company.exclude, words])))
     else:
-        forms = (definition.name, *lists["aliases"])
+        forms = (company.name, *company.aliases)
         same = [form for form in forms if form.casefold() == words.casefold()]
-        lists["ambiguous"] = tuple(dict.fromkeys([*lists["ambiguous"], *same]))
-        lists["aliases"] = tuple(form for form in lists["aliases"] if form not in same)
-    if lists == dict(definition.lists):
+        changed = replace(
+            company,
+            ambiguous=tuple(dict.fromkeys([*company.ambiguous, *same])),
+            aliases=tuple(form for form in company.aliases if form not in same),
+        )
+    if changed == company:
         raise AlreadySoError("That is so already.")
-    return replace(definition, lists=lists)
+    return changed

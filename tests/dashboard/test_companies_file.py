@@ -7,7 +7,6 @@ import pytest
 from newscrawl.dashboard.companies_file import (
     CompaniesFile,
     CompaniesFileError,
-    Definition,
     registry_of,
     small_registry,
 )
@@ -27,10 +26,6 @@ name = "Northern Ferry"
 """
 
 
-def definition(name: str, **lists: tuple[str, ...]) -> Definition:
-    return Definition(name=name, lists=lists, facts={})
-
-
 @pytest.fixture
 def file(tmp_path: Path) -> CompaniesFile:
     path = tmp_path / "companies.toml"
@@ -38,22 +33,20 @@ def file(tmp_path: Path) -> CompaniesFile:
     return CompaniesFile(path)
 
 
-def put(file: CompaniesFile, entry: Definition, instead_of: str | None = None) -> str:
+def put(file: CompaniesFile, entry: Company, instead_of: str | None = None) -> str:
     file.save(entry, instead_of=instead_of, mark=file.open().mark)
     return file.path.read_text("utf-8")
 
 
 def test_new_entry_is_appended_and_nothing_else_changes(file):
-    text = put(file, definition("Harbour Bank", aliases=('The "Bank"', "Łódź Bank")))
+    text = put(file, Company(name="Harbour Bank", aliases=('The "Bank"', "Łódź Bank")))
     assert text.startswith(FILE)
     (found,) = [company for company in file.open().companies if company.name == "Harbour Bank"]
     assert found.aliases == ('The "Bank"', "Łódź Bank")
 
 
 def test_edited_entry_keeps_place_comments_and_other_keys(file):
-    entry = Definition(
-        name="Quayside Works AG", lists={"aliases": ("Quay",)}, facts={"country": "GB"}
-    )
+    entry = Company(name="Quayside Works AG", aliases=("Quay",), facts={"country": "GB"})
     text = put(file, entry, instead_of="Quayside Works")
     assert text == FILE.replace(
         'name = "Quayside Works"  # by the river\naliases = ["Quayside"]\nowner = "desk 4"\n',
@@ -66,8 +59,8 @@ def test_edited_entry_keeps_place_comments_and_other_keys(file):
 def test_groups_below_the_last_entry_stay(file):
     groups = '\n[groups]\n"our competitors" = ["Northern Ferry", "Siemens"]\n'
     file.path.write_text(FILE + groups, "utf-8")
-    put(file, definition("Northern Ferry", aliases=("Ferry Line",)), "Northern Ferry")
-    text = put(file, definition("Harbour Bank"))
+    put(file, Company(name="Northern Ferry", aliases=("Ferry Line",)), "Northern Ferry")
+    text = put(file, Company(name="Harbour Bank"))
     assert groups in text
     assert file.open().groups == {"our competitors": ("Northern Ferry", "Siemens")}
     with pytest.raises(CompaniesFileError, match="not a company of the registry"):
@@ -83,18 +76,18 @@ def test_every_entry_can_be_deleted(file):
 
 def test_missing_file_is_created(tmp_path):
     file = CompaniesFile(tmp_path / "new.toml")
-    put(file, definition("Harbour Bank"))
+    put(file, Company(name="Harbour Bank"))
     assert [company.name for company in load_companies(file.path, alone=True)] == ["Harbour Bank"]
 
 
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        (definition("you"), "everyday word"),
-        (definition(""), "without a name"),
-        (definition("Harbour Bank", aliases=("Northern Ferry",)), "stands for"),
-        (definition("Northern Ferry"), "a second entry named"),
-        (definition("Harbour Bank", exclude=("apple pie",)), "contains no form"),
+        (Company(name="you"), "everyday word"),
+        (Company(name=""), "without a name"),
+        (Company(name="Harbour Bank", aliases=("Northern Ferry",)), "stands for"),
+        (Company(name="Northern Ferry"), "a second entry named"),
+        (Company(name="Harbour Bank", exclude=("apple pie",)), "contains no form"),
     ],
     ids=["flood", "no name", "clash", "twice", "exclusion"],
 )
@@ -109,12 +102,12 @@ def test_changed_file_is_not_overwritten(file):
     mark = file.open().mark
     file.path.write_text(FILE + "\n# a colleague was here\n", "utf-8")
     with pytest.raises(CompaniesFileError, match="has changed since"):
-        file.save(definition("Harbour Bank"), instead_of=None, mark=mark)
+        file.save(Company(name="Harbour Bank"), instead_of=None, mark=mark)
 
 
 def test_deleted_entry_is_not_edited(file):
     with pytest.raises(CompaniesFileError, match="no longer in the file"):
-        put(file, definition("Harbour Bank"), instead_of="Old Mill")
+        put(file, Company(name="Harbour Bank"), instead_of="Old Mill")
 
 
 @pytest.mark.parametrize(
@@ -129,7 +122,7 @@ def test_file_that_cannot_be_rewritten_is_reported(tmp_path, name, content, faul
     path.write_text(content, "utf-8")
     file = CompaniesFile(path)
     with pytest.raises(CompaniesFileError, match=fault):
-        file.save(definition("Harbour Bank"), instead_of=None, mark=file.open().mark)
+        file.save(Company(name="Harbour Bank"), instead_of=None, mark=file.open().mark)
     assert path.read_text("utf-8") == content
 
 
@@ -143,28 +136,28 @@ def test_file_mode_and_symbolic_link_are_kept(file):
     file.path.chmod(0o640)
     link = file.path.with_name("link.toml")
     link.symlink_to(file.path)
-    put(CompaniesFile(link), definition("Harbour Bank"))
+    put(CompaniesFile(link), Company(name="Harbour Bank"))
     assert link.is_symlink()
     assert file.path.stat().st_mode & 0o777 == 0o640
     assert "Harbour Bank" in file.path.read_text("utf-8")
 
 
 def test_definition_can_be_tried_alone():
-    (mention,) = small_registry(definition("Harbour Bank")).find("The Harbour Bank opens.")
+    (mention,) = small_registry(Company(name="Harbour Bank")).find("The Harbour Bank opens.")
     assert mention.company == "Harbour Bank"
 
 
 @pytest.mark.thorough
 def test_form_shows_what_is_written_and_not_what_follows_from_it(file):
-    put(file, definition("Moser & Söhne GmbH"))
-    put(file, definition("Siemens AG"))
+    put(file, Company(name="Moser & Söhne GmbH"))
+    put(file, Company(name="Siemens AG"))
     opened = {company.name: company for company in file.open().companies}
     for name in ("Moser & Söhne GmbH", "Siemens AG"):
-        assert Definition.of(opened[name]) == Definition.of(Company(name=name))
+        assert opened[name] == Company(name=name)
     assert "Siemens" in [alias for company in registry_of(file) for alias in company.aliases]
 
 
 def test_name_that_looks_like_toml_stays_a_name(file):
-    put(file, definition('A"]\n[[company]]\nname = "B'))
+    put(file, Company(name='A"]\n[[company]]\nname = "B'))
     names = [company.name for company in file.open().companies]
     assert names[-1] == 'A"]\n[[company]]\nname = "B'

@@ -10,7 +10,7 @@ from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import BaseModel, Field
 
-from newscrawl.dashboard.companies_file import CompaniesFileError, Definition, registry_of
+from newscrawl.dashboard.companies_file import CompaniesFileError, registry_of
 from newscrawl.dashboard.pages.registry import record_saved, writable_file
 from newscrawl.dashboard.rendering import (
     OpenDatabase,
@@ -80,7 +80,7 @@ def save(request: Request, database: OpenDatabase, form: Sent[PastedList]) -> Re
             for company in _companies_of(form.text)
             if company.name in form.chosen
         ]
-        file.add([Definition.of(company) for company in companies], mark=form.mark)
+        file.add(companies, mark=form.mark)
         for company in _extended(companies):
             numbers.update(articles_naming(database, company.name, forms_of(company)))
     except (CompaniesError, CompaniesFileError) as error:

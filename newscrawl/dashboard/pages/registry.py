@@ -4,9 +4,9 @@ would find in the stored articles."""
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import quote
 
 from fastapi import Request
@@ -19,7 +19,6 @@ from newscrawl.dashboard.companies_file import (
     LISTS,
     CompaniesFile,
     CompaniesFileError,
-    Definition,
     registry_of,
 )
 from newscrawl.dashboard.jobs import JobRunningError
@@ -51,7 +50,8 @@ Line = Annotated[str, Field(max_length=MAX_VALUE)]
 
 
 class Entry(BaseModel):
-    """The editor's form; lists have a line for each of their values."""
+    """The editor's form; lists have a line for each of their values. `former` is the entry's name
+    in the file, empty for a new one."""
 
     mark: str = Field("", max_length=200)
     former: Line = ""
@@ -72,17 +72,19 @@ class Entry(BaseModel):
     since: Line = ""
     until: Line = ""
 
+    @classmethod
+    def of(cls, company: Company, *, mark: str, former: str) -> Self:
+        """Return the form of a company."""
+        values: dict[str, Any] = {key: company.facts.get(key, "") for key in FACTS}
+        values |= {key: "\n".join(getattr(company, key, company.tickers)) for key in LISTS}
+        return cls.model_construct(mark=mark, former=former, name=company.name, **values)
+
     @property
-    def definition(self) -> Definition:
+    def company(self) -> Company:
         values = self.model_dump()
-        lists = {
-            key: tuple(
-                dict.fromkeys(line.strip() for line in values[key].splitlines() if line.strip())
-            )
-            for key in LISTS
-        }
-        facts = {key: values[key].strip() for key in FACTS}
-        return Definition(name=self.name.strip(), lists=lists, facts=facts)
+        lists: dict[str, Any] = {key: tuple(dict.fromkeys(_lines_of(values[key]))) for key in LISTS}
+        facts = {key: values[key].strip() for key in FACTS if values[key].strip()}
+        return Company(name=self.name.strip(), tickers=lists.pop("ticker"), facts=facts, **lists)
 
 
 class GroupEntry(BaseModel):
@@ -94,14 +96,8 @@ class GroupEntry(BaseModel):
     members: Lines = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """What the form shows: `former` is the entry's name in the file, None for a new one."""
-
-    definition: Definition
-    former: str | None
-    mark: str
-    fault: str | None = None
+def _lines_of(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 @router.get("/registry")
@@ -147,9 +143,8 @@ def edit(request: Request, name: str = "", copied: str = "", saved: bool = False
     company = next((each for each in source if each.name == original), None)
     if original and company is None:
         raise HTTPException(404, f"No company {original!r} exists.")
-    definition = Definition.of(company) if company else Definition(name="", lists={}, facts={})
-    draft = Draft(definition, None if copied else name or None, opened.mark, opened.fault)
-    return _form(request, draft, saved=saved)
+    form = Entry.of(company or Company(name=""), mark=opened.mark, former="" if copied else name)
+    return _form(request, form, opened.fault, saved=saved)
 
 
 @router.post("/registry/preview")
@@ -158,7 +153,7 @@ def preview(request: Request, database: OpenDatabase, form: Sent[Entry]) -> Resp
     if not form.name.strip():
         return render(request, "trial.html", trial=None, fault="Give it a name first.")
     try:
-        trial = try_out(database, form.definition, form.former or None)
+        trial = try_out(database, form.company, form.former or None)
     except CompaniesFileError as error:
         return render(request, "trial.html", trial=None, fault=str(error))
     return render(request, "trial.html", trial=trial, fault=None)
@@ -167,31 +162,30 @@ def preview(request: Request, database: OpenDatabase, form: Sent[Entry]) -> Resp
 @router.post("/registry/save")
 def save(request: Request, form: Sent[Entry]) -> Response:
     """Save the entry, or show the form again with the error."""
-    file = writable_file(request)
+    company = form.company
     try:
-        file.save(form.definition, instead_of=form.former or None, mark=form.mark)
+        writable_file(request).save(company, instead_of=form.former or None, mark=form.mark)
     except CompaniesFileError as error:
-        draft = Draft(form.definition, form.former or None, form.mark, str(error))
-        return _form(request, draft, saved=False, status=422)
-    record_saved(request, "saved", form.definition.name)
-    name = quote(form.definition.name, safe="")
+        return _form(request, form, str(error), status=422)
+    record_saved(request, "saved", company.name)
+    name = quote(company.name, safe="")
     return RedirectResponse(f"/registry/edit?name={name}&saved=true", status_code=303)
 
 
 @router.post("/registry/context")
 def count_with_context(request: Request, database: OpenDatabase, form: Sent[Entry]) -> Response:
     """Show the form with its everyday words as ambiguous forms, to be saved."""
-    definition = form.definition
+    company = form.company
     try:
-        everyday = try_out(database, definition, form.former or None).everyday
+        everyday = try_out(database, company, form.former or None).everyday
     except CompaniesFileError as error:
-        draft = Draft(definition, form.former or None, form.mark, str(error))
-        return _form(request, draft, saved=False, status=422)
-    lists = dict(definition.lists)
-    lists["ambiguous"] = (*lists["ambiguous"], *everyday)
-    lists["context"] = lists["context"] or (DEFAULT_CONTEXT,)
-    draft = Draft(replace(definition, lists=lists), form.former or None, form.mark)
-    return _form(request, draft, saved=False)
+        return _form(request, form, str(error), status=422)
+    changed = replace(
+        company,
+        ambiguous=(*company.ambiguous, *everyday),
+        context=company.context or (DEFAULT_CONTEXT,),
+    )
+    return _form(request, Entry.of(changed, mark=form.mark, former=form.former))
 
 
 @router.post("/registry/drop")
@@ -200,8 +194,7 @@ def drop(request: Request, form: Sent[Entry]) -> Response:
     try:
         writable_file(request).delete(form.former, mark=form.mark)
     except CompaniesFileError as error:
-        draft = Draft(form.definition, form.former or None, form.mark, str(error))
-        return _form(request, draft, saved=False, status=422)
+        return _form(request, form, str(error), status=422)
     record_saved(request, "deleted", form.former)
     return RedirectResponse("/registry", status_code=303)
 
@@ -225,10 +218,9 @@ def group(request: Request, name: str = "", saved: bool = False) -> Response:
 def save_group(request: Request, form: Sent[GroupEntry]) -> Response:
     """Save the group, or show the form again with the error."""
     name = form.name.strip()
-    members = [line.strip() for line in form.members.splitlines() if line.strip()]
     try:
         writable_file(request).save_group(
-            name, members, instead_of=form.former or None, mark=form.mark
+            name, _lines_of(form.members), instead_of=form.former or None, mark=form.mark
         )
     except CompaniesFileError as error:
         return _group_form(request, form, str(error), status=422)
@@ -259,9 +251,9 @@ def preview_history(request: Request, form: Sent[Entry]) -> Response:
     """Begin to try the draft on all stored articles."""
     try:
         text = writable_file(request).draft(
-            form.definition, instead_of=form.former or None, mark=form.mark
+            form.company, instead_of=form.former or None, mark=form.mark
         )
-        app_state(request).job.preview(text, form.definition.name)
+        app_state(request).job.preview(text, form.company.name)
     except CompaniesFileError as error:
         return _history(request, str(error))
     except JobRunningError:
@@ -329,12 +321,20 @@ def _group_form(
     )
 
 
-def _form(request: Request, draft: Draft, *, saved: bool, status: int = 200) -> HTMLResponse:
+def _form(
+    request: Request,
+    form: Entry,
+    fault: str | None = None,
+    *,
+    saved: bool = False,
+    status: int = 200,
+) -> HTMLResponse:
     return render(
         request,
         "registry_edit.html",
         status=status,
-        draft=draft,
+        form=form,
+        fault=fault,
         saved=saved,
         job=app_state(request).job.state,
         file=writable_file(request).path,

@@ -9,7 +9,7 @@ from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import BaseModel, Field
 
-from newscrawl.dashboard.companies_file import CompaniesFileError, Definition, small_registry
+from newscrawl.dashboard.companies_file import CompaniesFileError, small_registry
 from newscrawl.dashboard.exports import export_format, table_file
 from newscrawl.dashboard.pages.registry import record_saved, writable_file
 from newscrawl.dashboard.rendering import (
@@ -22,6 +22,7 @@ from newscrawl.dashboard.rendering import (
     page_router,
     render,
 )
+from newscrawl.mentions import Company
 from newscrawl.mentions.legal_forms import forms_of
 from newscrawl.mentions.vocabulary import load_vocabulary
 from newscrawl.reports import Table
@@ -67,12 +68,10 @@ def add(request: Request, database: OpenDatabase, form: Sent[NewEntry]) -> Respo
     file, name = writable_file(request), form.name.strip()
     rows = named_sentences(database, name, limit=MAX_NAMES)
     country = Counter(row.country for row in rows).most_common(1)
-    definition = Definition(
-        name=name, lists={}, facts={"country": country[0][0].upper()} if country else {}
-    )
+    company = Company(name=name, facts={"country": country[0][0].upper()} if country else {})
     try:
-        forms = forms_of(small_registry(definition)[0])
-        file.save(definition, instead_of=None, mark=file.open().mark)
+        forms = forms_of(small_registry(company)[0])
+        file.save(company, instead_of=None, mark=file.open().mark)
     except CompaniesFileError as error:
         return _page(request, database, fault=str(error))
     articles = articles_naming(database, name, forms)
