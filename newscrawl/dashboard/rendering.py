@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from functools import cache, partial
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Any, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import quote, unquote, urlencode
 
 from fastapi import APIRouter, Depends, Form
@@ -28,7 +28,7 @@ from newscrawl.dashboard.config import Config
 from newscrawl.dashboard.filters import FIELDS, Filters, check_values, read_filters
 from newscrawl.dashboard.jobs import CountingJobs, RematchJob
 from newscrawl.dashboard.security import FORM_COOKIE, FormSeal, Identity, Sessions
-from newscrawl.items import Versions
+from newscrawl.items import Mention, Versions
 from newscrawl.mentions import Companies
 from newscrawl.reading import versions_of
 from newscrawl.reports import period_of_name
@@ -37,6 +37,7 @@ from newscrawl.storage import Database, QuestionError, StorageError, open_databa
 from newscrawl.storage.corrections import MAX_NAME
 from newscrawl.storage.engine import parse_url, sqlite_file
 from newscrawl.storage.queries import Scope
+from newscrawl.storage.queries.article_details import CorrectionRow
 from newscrawl.storage.queries.comparisons import ALPHA
 from newscrawl.storage.queries.completeness import first_read_day
 from newscrawl.storage.scope import FILTERS, today
@@ -44,23 +45,12 @@ from newscrawl.templating import html_templates, marked_pieces
 from newscrawl.text import count_of
 
 Change = Literal["same", "gone", "new"]
+# A mention or a correction, with offsets in the characters of the title or the text.
+Mark = Mention | queries.MarkedMention | CorrectionRow
 _WORDS = re.compile(r"\s+|[^\s]+")
 # Ours: difflib is quadratic in the words of one paragraph, so a longer one is shown as replaced.
 MAX_PARAGRAPH_WORDS = 1500
 MAX_PARAGRAPHS = 400
-
-
-class TextSpan(Protocol):
-    """A mention, with offsets in the characters of the title or the text."""
-
-    @property
-    def company(self) -> str: ...
-
-    @property
-    def start(self) -> int: ...
-
-    @property
-    def end(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +59,7 @@ class Piece:
 
     text: str
     start: int
-    mention: TextSpan | None = None
-
-    @property
-    def company(self) -> str | None:
-        return self.mention.company if self.mention else None
+    mention: Mark | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,31 +70,23 @@ class Edit:
     change: Change
 
 
-def pieces(text: str, mentions: Sequence[TextSpan], start: int = 0) -> list[Piece]:
-    """Return the text with its mentions as pieces of their own.
-
-    `start` is the offset of the text in the text that the mentions refer to. Mentions outside are
-    left out; of two that overlap, the first and longest counts.
-    """
-    parts, position = [], 0
-    for mention in sorted(mentions, key=lambda each: (each.start, -each.end)):
-        begin, end = mention.start - start, mention.end - start
-        if begin < position or end > len(text) or begin >= end:
-            continue
-        parts += [
-            Piece(text[position:begin], start + position),
-            Piece(text[begin:end], mention.start, mention),
-        ]
+def pieces(text: str, marks: Sequence[Mark], start: int = 0) -> list[Piece]:
+    """Return the text with its marks as pieces of their own, as `marked_pieces` does; `start` is
+    the offset of the text in the text that the marks refer to."""
+    by_place = {(mark.start, mark.end): mark for mark in reversed(marks)}
+    parts, position = [], start
+    for part, is_marked in marked_pieces(text, [(a - start, b - start) for a, b in by_place]):
+        end = position + len(part)
+        parts.append(Piece(part, position, by_place[position, end] if is_marked else None))
         position = end
-    parts.append(Piece(text[position:], start + position))
-    return [piece for piece in parts if piece.text]
+    return parts
 
 
-def paragraphs(text: str, mentions: Sequence[TextSpan]) -> list[list[Piece]]:
+def paragraphs(text: str, marks: Sequence[Mark]) -> list[list[Piece]]:
     """Return the pieces of each paragraph of a body."""
     pieces_by_paragraph, position = [], 0
     for paragraph in text.split("\n\n"):
-        pieces_by_paragraph.append(pieces(paragraph, mentions, position))
+        pieces_by_paragraph.append(pieces(paragraph, marks, position))
         position += len(paragraph) + 2
     return [paragraph for paragraph in pieces_by_paragraph if paragraph]
 

@@ -15,7 +15,7 @@ from newscrawl.dashboard.companies_file import (
     registry_of,
     small_registry,
 )
-from newscrawl.dashboard.rendering import Piece, pieces, query
+from newscrawl.dashboard.rendering import query
 from newscrawl.items import Mention
 from newscrawl.mentions import Companies, Company, sentence_span
 from newscrawl.mentions.vocabulary import load_vocabulary
@@ -24,6 +24,7 @@ from newscrawl.storage.mentions import StoredText
 from newscrawl.storage.queries.article_details import CorrectionRow
 from newscrawl.storage.queries.article_lists import newest_texts
 from newscrawl.storage.queries.suggestions import word_in_archive
+from newscrawl.templating import marked_pieces
 
 TRIED_ARTICLES = 2000  # ours: they are matched in half a second
 MAX_FOUND = 12  # articles of a preview
@@ -41,14 +42,14 @@ class AlreadySoError(CompaniesFileError):
 
 @dataclass(frozen=True, slots=True)
 class TrialArticle:
-    """An article with mentions, a sentence of it, and the number of mentions that are `known`
-    now."""
+    """An article with mentions, which are marked in its title and in a sentence, and the number of
+    those that are `known` now."""
 
     url: str
     source: str
     day: date
-    title: list[Piece]
-    snippet: list[Piece]
+    title: list[tuple[str, bool]]
+    snippet: list[tuple[str, bool]]
     mentions: int
     known: int
 
@@ -136,19 +137,20 @@ def _everyday_forms(company: Company, database: Database) -> tuple[tuple[str, ..
 
 def trial_article(text: StoredText, mentions: Sequence[Mention]) -> TrialArticle:
     """Return an article with a sentence of these mentions."""
-    title = [mention for mention in mentions if mention.section == "title"]
+    title = [(mention.start, mention.end) for mention in mentions if mention.section == "title"]
     body = [mention for mention in mentions if mention.section == "body"]
-    snippet: list[Piece] = []
+    snippet: list[tuple[str, bool]] = []
     if body:
         start, end = sentence_span(text.text, body[0])
         start = max(start, body[0].start - MAX_SNIPPET // 2)
         end = min(end, body[0].end + MAX_SNIPPET // 2)
-        snippet = pieces(text.text[start:end], body, start)
+        marks = [(mention.start - start, mention.end - start) for mention in body]
+        snippet = marked_pieces(text.text[start:end], marks)
     return TrialArticle(
         text.url,
         text.source,
         text.day,
-        pieces(text.title, title),
+        marked_pieces(text.title, title),
         snippet,
         len(mentions),
         text.known,

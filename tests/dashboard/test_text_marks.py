@@ -3,6 +3,7 @@
 from hypothesis import given, strategies as st
 
 from newscrawl.dashboard.rendering import (
+    Piece,
     article_address,
     changes,
     company_address,
@@ -12,13 +13,20 @@ from newscrawl.dashboard.rendering import (
 from newscrawl.reports.curves import spark
 from tests.worlds import body
 
+
+def _marked(piece: Piece) -> tuple[str, str | None]:
+    return piece.text, piece.mention.company if piece.mention else None
+
+
 TEXTS = st.lists(st.text("ab .<\n", max_size=12), max_size=6).map("\n\n".join)
 
 
 def test_mentions_are_marked_at_their_offsets():
     text = "Bosch and Siemens.\n\nSiemens again."
     found = paragraphs(text, [body("Siemens", 10), body("Siemens", 20), body("Bosch", 0)])
-    assert [[(piece.text, piece.company) for piece in row] for row in found] == [
+    assert [
+        [(piece.text, piece.mention and piece.mention.company) for piece in row] for row in found
+    ] == [
         [("Bosch", "Bosch"), (" and ", None), ("Siemens", "Siemens"), (".", None)],
         [("Siemens", "Siemens"), (" again.", None)],
     ]
@@ -26,7 +34,7 @@ def test_mentions_are_marked_at_their_offsets():
 
 def test_first_and_longest_of_overlapping_mentions_counts():
     marked = pieces("Deutsche Bank Park", [body("Deutsche Bank"), body("Bank", 9)])
-    assert [piece.company for piece in marked] == ["Deutsche Bank", None]
+    assert [piece.mention and piece.mention.company for piece in marked] == ["Deutsche Bank", None]
 
 
 @given(TEXTS, TEXTS)
