@@ -22,11 +22,12 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
 from newscrawl.workers import (
+    PART_LIMITS,
     QUEUED_PER_WORKER,
     LocalPool,
     Part,
@@ -37,7 +38,6 @@ from newscrawl.workers import (
     WorkExceededError,
     WorkStoppedError,
     do_in,
-    part_limits,
     submitted,
     task_of,
 )
@@ -65,13 +65,12 @@ class ClusterError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The pickled result of a part, or why there is none: a `problem` of the part, a `difference`
-    of the worker's environment, or that the worker `lacks` the task."""
+    """The pickled result of a part, if it has one; a `difference` of the worker's environment; or
+    that the worker `lacks` the task."""
 
     worker: str
     seconds: float = 0.0
     result: bytes | None = None
-    problem: str = ""
     difference: str = ""
     lacks: bool = False
 
@@ -116,7 +115,7 @@ class _Host:
         with self.lock:
             place = (key, threading.get_ident())
             if place not in self.processes:
-                self.processes[place] = WorkerProcess(part_limits())
+                self.processes[place] = WorkerProcess(PART_LIMITS)
             return self.processes[place]
 
 
@@ -155,10 +154,10 @@ def do_part(key: str, part: bytes, task: Task | None = None) -> Outcome:
     if task_here is None:
         return Outcome(worker=worker, lacks=True)
     began = time.monotonic()
+    result = None
     try:
-        result = do_in(_HOST.process(key), task_here, part)
-    except WorkExceededError as error:
-        return Outcome(worker=worker, seconds=time.monotonic() - began, problem=str(error))
+        with suppress(WorkExceededError):
+            result = do_in(_HOST.process(key), task_here, part)
     except WorkStoppedError:
         return Outcome(worker=worker, lacks=True)
     return Outcome(worker=worker, seconds=time.monotonic() - began, result=result)
@@ -178,18 +177,11 @@ def environment(files: Iterable[str] = ()) -> dict[str, str]:
             digests[name] = sha256(Path(name).read_bytes()).hexdigest()[:16]
     return {
         "Python": platform.python_version(),
-        "newscrawl": _version_of("newscrawl"),
-        "distributed": _version_of("distributed"),
+        "newscrawl": version("newscrawl"),
+        "distributed": version("distributed"),
         "newscrawl's code and data": _package_digest(),
         **digests,
     }
-
-
-def _version_of(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "none"
 
 
 @cache

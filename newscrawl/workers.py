@@ -31,7 +31,7 @@ from multiprocessing.connection import Connection, Pipe
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -64,12 +64,8 @@ def limit_processor_time(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
 
 
-class Killable(Protocol):
-    """A process of subprocess or of multiprocessing."""
-
-    def kill(self) -> None:
-        """End the process with SIGKILL."""
-
+# A process that Python starts anew, or one that is forked from a server process.
+_Process = subprocess.Popen[bytes] | BaseProcess
 
 # Exit code of a worker without memory to send a message (EX_OSERR of sysexits.h).
 _OUT_OF_MEMORY = 71
@@ -78,15 +74,10 @@ _SEND_SECONDS = 5.0
 
 
 @contextmanager
-def killing(processes: Iterable[Killable], seconds: float) -> Iterator[None]:
-    """Kill the processes if the block takes longer than these seconds: a stopped process (SIGSTOP)
+def killing(process: _Process, seconds: float) -> Iterator[None]:
+    """Kill the process if the block takes longer than these seconds: a stopped process (SIGSTOP)
     neither answers nor ends otherwise."""
-
-    def kill() -> None:
-        for process in processes:
-            process.kill()
-
-    timer = threading.Timer(seconds, kill)
+    timer = threading.Timer(seconds, process.kill)
     timer.daemon = True
     timer.start()
     try:
@@ -147,7 +138,7 @@ class WorkerProcess:
         self._limits = limits
         self._preload = preload
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | BaseProcess | None = None
+        self._process: _Process | None = None
         self._connection: Connection | None = None
         self._stopped = threading.Event()
 
@@ -160,7 +151,7 @@ class WorkerProcess:
             try:
                 connection, process = self._connect()
                 # A message that is larger than the pipe is sent while it is being read.
-                with killing([process], self._limits.clock_seconds + _SEND_SECONDS):
+                with killing(process, self._limits.clock_seconds + _SEND_SECONDS):
                     connection.send((work, arguments))
                     if not connection.poll(self._limits.clock_seconds):
                         self._end()
@@ -200,7 +191,7 @@ class WorkerProcess:
         with self._lock:
             self._end()
 
-    def _connect(self) -> tuple[Connection, Killable]:
+    def _connect(self) -> tuple[Connection, _Process]:
         if self._stopped.is_set():
             raise WorkStoppedError("stopped")
         if self._connection is None or self._process is None:
@@ -213,7 +204,7 @@ class WorkerProcess:
                 self._process.kill()
         return self._connection, self._process
 
-    def _start(self, connection: Connection) -> "subprocess.Popen[bytes] | BaseProcess":
+    def _start(self, connection: Connection) -> _Process:
         if self._preload is None:
             number = connection.fileno()
             return subprocess.Popen(  # noqa: S603 - this very module
@@ -240,7 +231,7 @@ class WorkerProcess:
         return WorkExceededError(f"took more than {self._limits.megabytes} MB of memory")
 
 
-def _exit_code(process: "subprocess.Popen[bytes] | BaseProcess") -> int | None:
+def _exit_code(process: _Process) -> int | None:
     """Wait for the end of a process and return its exit code."""
     if isinstance(process, subprocess.Popen):
         return process.wait()
@@ -277,26 +268,11 @@ def serve(connection: Connection) -> None:
 # default of a collection every 700 objects costs a worker 5 % of its time.
 _OBJECTS_BETWEEN_COLLECTIONS: Final = 20_000
 
-# Ours: maximum MiB that a worker may allocate, and maximum processor seconds for a part. A part of
-# 50 worst-case pages takes 300 MB and two minutes, a usual part half a second.
-_MEGABYTES: Final = 1536
-_SECONDS: Final = 600
-# Ours: a part may wait for a store that is busy, and other work may use the processors.
-_CLOCK_SECONDS: Final = 3600.0
+# Ours: of a part. One of 50 worst-case pages takes 300 MB and two minutes, most half a second;
+# it may wait for a store that is busy, and other work may use the processors.
+PART_LIMITS: Final = Limits(seconds=600, megabytes=1536, clock_seconds=3600.0)
 # Parts enqueued per worker, so that no worker waits while results are stored.
 QUEUED_PER_WORKER: Final = 4
-
-
-def part_limits() -> Limits:
-    """Return the limits of a part."""
-    return Limits(seconds=_SECONDS, megabytes=_MEGABYTES, clock_seconds=_CLOCK_SECONDS)
-
-
-def reduce_garbage_collection() -> None:
-    """Make garbage collections rare, in a process that has loaded its data and only reads pages."""
-    # The objects loaded until now are permanent.
-    gc.freeze()
-    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -354,7 +330,9 @@ def load_work(task: Task) -> None:
     if task.preload is not None:
         import_module(task.preload)
     _WORK[task.key] = pickle.loads(task.work)  # noqa: S301 - from the command's own process
-    reduce_garbage_collection()
+    # Collections are rare from now on: the objects loaded until now are permanent.
+    gc.freeze()
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
 
 
 def _call_work(key: str, part: bytes) -> bytes:
@@ -422,8 +400,56 @@ def _in_halves(
     ]
 
 
+class WorkerProcesses:
+    """Processes that do parts of a task, one for each thread of this process that waits for its
+    results."""
+
+    def __init__(
+        self, task: Task, number: int, limits: Limits, *, preload: str | None = None
+    ) -> None:
+        self._task = task
+        self._processes = [WorkerProcess(limits, preload) for _ in range(number)]
+        self._idle = SimpleQueue[WorkerProcess]()
+        for process in self._processes:
+            self._idle.put(process)
+        self._threads = ThreadPoolExecutor(max(number, 1), "worker")
+
+    def submit(self, *attempts: object) -> Future[Any]:
+        """Return the result of a part, of the first of its forms that doesn't crash the process
+        that does it, or of None."""
+        return self._threads.submit(self._do, attempts)
+
+    def start(self) -> None:
+        """Start the processes before their first part."""
+        for process in self._processes:
+            self._threads.submit(process.run, load_work, self._task)
+
+    def stop(self) -> None:
+        """Kill the processes: parts that they do raise WorkStoppedError."""
+        for process in self._processes:
+            process.stop()
+
+    def close(self) -> None:
+        """Stop, and wait for the end of all processes."""
+        self.stop()
+        self._threads.shutdown(cancel_futures=True)
+        for process in self._processes:
+            process.close()
+
+    def _do(self, attempts: Sequence[object]) -> Any:
+        process = self._idle.get()
+        try:
+            for attempt in attempts:
+                with suppress(WorkExceededError):
+                    result = do_in(process, self._task, pickle.dumps(attempt))
+                    return pickle.loads(result)  # noqa: S301 - from our own process
+            return None
+        finally:
+            self._idle.put(process)
+
+
 class LocalPool(WorkerPool[Part, Result]):
-    """Processes of this machine, one for each thread of this process that waits for its results.
+    """Processes of this machine.
 
     If a process crashes on a part (a page crashes a parser, or memory runs out) or is stopped, the
     part is done once more, by a new process; its result is None if this fails too. No other results
@@ -442,55 +468,24 @@ class LocalPool(WorkerPool[Part, Result]):
         if self._number == 1:
             yield from ((part, self._work(part)) for part in parts)
             return
-        task = task_of(self._work, self._preload)
-        processes = [WorkerProcess(part_limits(), self._preload) for _ in range(self._number)]
-        idle = SimpleQueue[WorkerProcess]()
-        for process in processes:
-            idle.put(process)
-        threads = ThreadPoolExecutor(self._number, "worker")
-
-        def submit(part: Part) -> Future[bytes | None]:
-            return threads.submit(_do_twice, idle, task, pickle.dumps(part))
-
-        try:
-            room = self._number * QUEUED_PER_WORKER
-            with closing(submitted(parts, submit, lambda: room)) as futures:
+        room = self._number * QUEUED_PER_WORKER
+        with closing(self._processes(self._number)) as processes:
+            twice = submitted(parts, lambda part: processes.submit(part, part), lambda: room)
+            with closing(twice) as futures:
                 for part, future in futures:
-                    yield part, _unpickled(future.result())
-        finally:
-            for process in processes:
-                process.stop()
-            threads.shutdown(cancel_futures=True)
-            for process in processes:
-                process.close()
+                    yield part, future.result()
 
     def run_alone(self, part: Part) -> Result | None:
         """Return the result of a part in a process of its own; None if that process crashes."""
         if self._number == 1:
             return self._work(part)
-        with closing(WorkerProcess(part_limits(), self._preload)) as process:
-            try:
-                done = do_in(process, task_of(self._work, self._preload), pickle.dumps(part))
-            except WorkExceededError:
-                return None
-            result: Result | None = _unpickled(done)
+        with closing(self._processes(1)) as process:
+            result: Result | None = process.submit(part).result()
             return result
 
-
-def _do_twice(idle: "SimpleQueue[WorkerProcess]", task: Task, part: bytes) -> bytes | None:
-    """Do a part in an idle process, and again after a crash; return None after two."""
-    process = idle.get()
-    try:
-        for _ in range(2):
-            with suppress(WorkExceededError):
-                return do_in(process, task, part)
-        return None
-    finally:
-        idle.put(process)
-
-
-def _unpickled(result: bytes | None) -> Any:
-    return None if result is None else pickle.loads(result)  # noqa: S301 - from our own process
+    def _processes(self, number: int) -> WorkerProcesses:
+        task = task_of(self._work, self._preload)
+        return WorkerProcesses(task, number, PART_LIMITS, preload=self._preload)
 
 
 if __name__ == "__main__":

@@ -8,12 +8,10 @@ and, with a registry of companies, finding the companies in it.
 
 import asyncio
 import os
-import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 from newscrawl.config import SettingError
@@ -22,11 +20,8 @@ from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.reading import NoArticleError, PageReader, Reason
 from newscrawl.workers import (
     Limits,
-    WorkerProcess,
-    WorkExceededError,
+    WorkerProcesses,
     WorkStoppedError,
-    do_in,
-    load_work,
     task_of,
     until_closing,
 )
@@ -132,18 +127,13 @@ class ExtractionPool:
         self._is_closing = is_closing
         self._worker = PageWorker(config.reader, companies)
         self._thread = ThreadPoolExecutor(1, "extraction")
-        self._task = task_of(_RemoteRead(config))
         limits = Limits(
             seconds=config.max_seconds,
             megabytes=MAX_MEGABYTES,
             clock_seconds=config.max_seconds,
         )
-        self._processes = [WorkerProcess(limits) for _ in range(processes)]
-        self._idle = SimpleQueue[WorkerProcess]()
-        for process in self._processes:
-            self._idle.put(process)
-        # A thread for each process waits for its results.
-        self._waiters = ThreadPoolExecutor(max(processes, 1), "reader")
+        self._processes = WorkerProcesses(task_of(_RemoteRead(config)), processes, limits)
+        self._has_processes = processes > 0
         self._has_started = False
         self._waiting = 0
 
@@ -161,54 +151,39 @@ class ExtractionPool:
 
     def start(self) -> None:
         """Start the processes at once, for a crawl that will read many pages at a time."""
-        self._has_started = bool(self._processes)
-        for process in self._processes:
-            self._waiters.submit(process.run, load_work, self._task)
+        self._has_started = self._has_processes
+        self._processes.start()
 
     def close(self) -> None:
         """Stop the thread and the processes."""
         self._thread.shutdown()
-        for process in self._processes:
-            process.close()
-        self._waiters.shutdown(cancel_futures=True)
+        self._processes.close()
 
     async def _result(self, page: Page) -> ReadResult:
         """Read a page in a process if many wait, or if it may crash."""
         loop = asyncio.get_running_loop()
         is_suspect = page.attempt is not None and page.attempt.crash_count > 0
         is_suspect |= len(page.html) > LARGE_PAGE_BYTES
-        if not self._processes or not (is_suspect or self._has_started or self._waiting > BACKLOG):
+        is_busy = self._has_started or self._waiting > BACKLOG
+        if not self._has_processes or not (is_suspect or is_busy):
             try:
                 return await loop.run_in_executor(self._thread, self._worker.read, page)
             except MemoryError:
                 raise WorkerDiedError("out of memory") from None
         self._has_started = True
-
-        def stop() -> None:
-            for process in self._processes:
-                process.stop()
-
-        reading = loop.run_in_executor(self._waiters, self._read_in_process, page)
-        return await until_closing(reading, self._is_closing, stop, CLOSING_GRACE)
-
-    def _read_in_process(self, page: Page) -> ReadResult:
-        """Read a page in an idle process; after a crash again, and then its beginning."""
-        process = self._idle.get()
         reduced = replace(page, html=page.html[:REDUCED_BYTES])
+        # After a crash it is read again, and then its beginning.
+        attempts = (page, page, *([reduced] if reduced.html != page.html else []))
+        reading = asyncio.wrap_future(self._processes.submit(*attempts))
         try:
-            for attempt in (page, page, *([reduced] if reduced.html != page.html else [])):
-                try:
-                    result: ReadResult = pickle.loads(  # noqa: S301 - from our own process
-                        do_in(process, self._task, pickle.dumps(attempt))
-                    )
-                except WorkExceededError:
-                    continue
-                return result
-            raise WorkerDiedError("the page crashed the process that read it")
+            result: ReadResult | None = await until_closing(
+                reading, self._is_closing, self._processes.stop, CLOSING_GRACE
+            )
         except WorkStoppedError:
             raise WorkerDiedError("the crawl ended while the page was being read") from None
-        finally:
-            self._idle.put(process)
+        if result is None:
+            raise WorkerDiedError("the page crashed the process that read it")
+        return result
 
 
 def process_count(setting: object) -> int:

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, strategies as st
 from sqlalchemy import text
 
+from newscrawl import workers
 from newscrawl.archive.ingest import (
     Ingestion,
     OriginFinder,
@@ -384,7 +385,7 @@ def test_part_that_crashes_its_worker_loses_no_other_part():
 
 
 def test_parts_of_stopped_workers_are_done_by_others(monkeypatch):
-    monkeypatch.setattr("newscrawl.workers._CLOCK_SECONDS", 15.0)
+    monkeypatch.setattr(workers, "PART_LIMITS", replace(workers.PART_LIMITS, clock_seconds=15.0))
     stopped: list[int] = []
 
     def parts() -> Iterator[int]:
@@ -403,7 +404,7 @@ def test_parts_of_stopped_workers_are_done_by_others(monkeypatch):
 
 
 def test_part_that_stops_its_worker_has_no_result(monkeypatch):
-    monkeypatch.setattr("newscrawl.workers._CLOCK_SECONDS", 15.0)
+    monkeypatch.setattr(workers, "PART_LIMITS", replace(workers.PART_LIMITS, clock_seconds=15.0))
     assert LocalPool(stop_process, 2).run_alone(0) is None
 
 
