@@ -34,7 +34,7 @@ from newscrawl.storage.documents import (
     publication_time,
     rank,
 )
-from newscrawl.storage.engine import BulkInsert, RowIds, Statement, one_of
+from newscrawl.storage.engine import BulkInsert, new_ids, one_of
 from newscrawl.storage.mentions import with_corrections, write_occurrences
 from newscrawl.storage.models import (
     Article,
@@ -50,9 +50,7 @@ from newscrawl.storage.rollups import Contribution, RollupUpdate
 from newscrawl.storage.unregistered import replace_unregistered, write_unregistered
 from newscrawl.storage.words import Wording, same_story
 
-_ARTICLE_IDS = Statement(
-    select(ArticleUrl.url, ArticleUrl.article_id).where(one_of(ArticleUrl.url, "urls"))
-)
+_ARTICLE_IDS = select(ArticleUrl.url, ArticleUrl.article_id).where(one_of(ArticleUrl.url, "urls"))
 _ADD = BulkInsert(ArticleUrl, conflict=lambda row: row.on_conflict_do_nothing())
 
 
@@ -64,7 +62,7 @@ def stored_urls(connection: Connection, urls: Iterable[str]) -> set[str]:
 def numbers_at(connection: Connection, urls: Iterable[str]) -> dict[str, int]:
     """Return the ids of the articles that are stored under the URLs, by URL."""
     addresses = sorted(set(urls))
-    return dict(_ARTICLE_IDS.rows(connection, {"urls": addresses})) if addresses else {}
+    return dict(connection.execute(_ARTICLE_IDS, {"urls": addresses}).all()) if addresses else {}
 
 
 def add_urls(connection: Connection, addresses: Sequence[tuple[str, int]]) -> None:
@@ -72,13 +70,10 @@ def add_urls(connection: Connection, addresses: Sequence[tuple[str, int]]) -> No
     _ADD.write(connection, addresses)
 
 
-_NUMBERS = RowIds(Article)
 _COLUMNS = [column.name for column in Article.__table__.c if column.name != "revised_at"]
 _ADD_ARTICLES = BulkInsert(Article, _COLUMNS)
-_TEXTS_OF_SOURCES = Statement(
-    select(Article.source_id, Article.fingerprint).where(
-        one_of(Article.source_id, "sources"), one_of(Article.fingerprint, "fingerprints")
-    )
+_TEXTS_OF_SOURCES = select(Article.source_id, Article.fingerprint).where(
+    one_of(Article.source_id, "sources"), one_of(Article.fingerprint, "fingerprints")
 )
 
 
@@ -103,7 +98,7 @@ def find_new(connection: Connection, incoming: Sequence[Incoming]) -> list[bool]
         # Also texts of one of the sources that another one has, too.
         sources, fingerprints = ({*column} for column in zip(*texts, strict=True))
         values = {"sources": sorted(sources), "fingerprints": sorted(fingerprints)}
-        known_keys.update(map(tuple, _TEXTS_OF_SOURCES.rows(connection, values)))
+        known_keys.update(map(tuple, connection.execute(_TEXTS_OF_SOURCES, values)))
     new = []
     for record, origin in incoming:
         marks = {*record.urls, _text(record, origin)} - {None}
@@ -118,7 +113,7 @@ def add_articles(
     """Store new articles, with their URLs, mentions and boilerplate."""
     if not incoming:
         return
-    numbers = _NUMBERS.take(connection, len(incoming))
+    numbers = new_ids(connection, Article, len(incoming))
     rows: list[dict[str, Any]] = [
         {
             **record.columns,
@@ -161,13 +156,13 @@ StoredArticle = Row[str, int, int, int, str, str, str, datetime | None, datetime
 
 
 # Statements are built once: to build one takes as long as SQLite takes to execute it.
-_SOURCES = Statement(
+_SOURCES = (
     select(Source.slug, Source.id)
     .where(one_of(Source.slug, "slugs"))
     .order_by(Source.slug)
     .with_for_update(key_share=True)
 )
-_RUNS = Statement(select(Run.id).where(one_of(Run.id, "runs")))
+_RUNS = select(Run.id).where(one_of(Run.id, "runs"))
 _STORED = select(
     ArticleUrl.url,
     Article.id,
@@ -257,7 +252,7 @@ def save_records(
     """
     sources = _sources(connection, {record.source for record, _ in records})
     runs = {run_id for _, run_id in records}
-    stored_runs = {run_id for (run_id,) in _RUNS.rows(connection, {"runs": sorted(runs)})}
+    stored_runs = {run_id for (run_id,) in connection.execute(_RUNS, {"runs": sorted(runs)})}
     if missing := runs - stored_runs:
         raise StorageError(f"no run {min(missing)} in the database: start_run gives one")
     incoming = [(record, Origin(sources[record.source], run_id)) for record, run_id in records]
@@ -306,7 +301,7 @@ def _sources(connection: Connection, slugs: Collection[str]) -> dict[str, int]:
     On PostgreSQL the locks, taken in one order, serialize the writers of a source, so that no two
     of them find the same text to be new; SQLite has one writer at a time anyway.
     """
-    source_ids: dict[str, int] = dict(_SOURCES.rows(connection, {"slugs": sorted(slugs)}))
+    source_ids = dict(connection.execute(_SOURCES, {"slugs": sorted(slugs)}).all())
     for slug in slugs:
         if slug not in source_ids:
             raise StorageError(f"no source {slug!r} in the database: register_source adds it")
@@ -479,7 +474,7 @@ def revise(connection: Connection, record: Record, stored: StoredArticle, run_id
 
 # Some sites declare the section, a placeholder of their template or one and the same article as the
 # rel=canonical of every page, so that each article would be taken for a copy of the first.
-_TEXTS = Statement(select(Article.id, Article.title, Article.text).where(one_of(Article.id, "ids")))
+_TEXTS = select(Article.id, Article.title, Article.text).where(one_of(Article.id, "ids"))
 
 
 def without_wrong_claims(connection: Connection, records: Sequence[Record]) -> list[Record]:
@@ -495,7 +490,7 @@ def without_wrong_claims(connection: Connection, records: Sequence[Record]) -> l
         and numbers[record.urls[0]] not in map(numbers.get, record.urls[1:])
     }
     ids = {"ids": sorted(set(claimed.values()))}
-    texts = _TEXTS.rows(connection, ids) if claimed else ()
+    texts = connection.execute(_TEXTS, ids) if claimed else ()
     wordings = {number: Wording.of(title, text) for number, title, text in texts}
     stored = {url: wordings[number] for url, number in claimed.items()}
     earlier: dict[str, Record] = {}

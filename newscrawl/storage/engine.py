@@ -4,10 +4,8 @@ database that another program has locked, and the fastest INSERTs of many rows.
 A crawl that ended because of a lock would lose the pages that it is fetching, and a backup or a
 long write of another program ends within minutes.
 
-The statements that store articles are compiled once (`Statement`). PostgreSQL gets many new rows by
-COPY, or, if they may exist already, as one statement with an array for each column: its driver
-would send a message for each row. SQLAlchemy executes all other statements; a list of values is one
-parameter of them (`one_of`).
+Many new rows go to the driver by a statement that is compiled once (`BulkInsert`). SQLAlchemy
+executes all other statements; a list of values is one parameter of them (`one_of`).
 """
 
 import logging
@@ -16,12 +14,9 @@ import random
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
-from operator import itemgetter
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, Self
 
 from sqlalchemy import (
@@ -32,7 +27,6 @@ from sqlalchemy import (
     Connection,
     Dialect,
     Engine,
-    Executable,
     FunctionElement,
     Integer,
     NullPool,
@@ -49,7 +43,6 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
-from sqlalchemy.types import TypeEngine
 
 from newscrawl.config import has_plain_host
 from newscrawl.storage import StorageError
@@ -413,227 +406,78 @@ def _in_array(element: _OneOf, compiler: SQLCompiler, **options: Any) -> str:
     return f"{column} = ANY({values})"
 
 
-Values = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class _Compiled:
-    """A statement for one database. `pick` returns values as the driver takes them, by position or
-    name, and is None if they already are; the conversions for some types are by these, too."""
-
-    sql: str
-    fixed: Values
-    pick: Callable[[Any], Any] | None
-    copy: Callable[[Any], Any]
-    processors: Sequence[tuple[Any, Callable[[Any], Any]]]
-
-    def parameters(self, values: Any) -> Any:
-        """Return the values as the driver takes them."""
-        if self.fixed:
-            values = {**self.fixed, **values}
-        row = self.pick(values) if self.pick else values
-        if self.processors:
-            row = self.copy(row)
-            for place, process in self.processors:
-                row[place] = process(row[place])
-        return row
-
-    def all_parameters(self, rows: Sequence[Any]) -> Iterable[Any]:
-        """Return the parameters of each row; the driver reads them one at a time."""
-        as_they_are = not (self.fixed or self.pick or self.processors)
-        return rows if as_they_are else map(self.parameters, rows)
-
-
-def _picker(
-    names: Sequence[str] | None, order: Sequence[str] | None
-) -> Callable[[Any], Any] | None:
-    """Return a function that returns values as the driver takes them: in the order of the names
-    `taken`, or by name if there is none. They are in the order of `given`, or by name."""
-    if names is None:
-        return None if order is None else _items(order)
-    if order is None:
-        return lambda row: dict(zip(names, row, strict=True))
-    return None if list(names) == list(order) else _items([names.index(name) for name in order])
-
-
-def _items(keys: Sequence[Any]) -> Callable[[Any], Sequence[Any]]:
-    """Return a function that returns the values of these keys, in their order."""
-    if len(keys) > 1:
-        return itemgetter(*keys)
-    return lambda values: [values[key] for key in keys]
-
-
-class Statement:
-    """A statement that is compiled once for each database, and executed by its driver.
-
-    SQLAlchemy takes longer to execute one than SQLite, and a batch of one article has two dozen.
-    `names` are the columns of an INSERT, which takes its values in their order; other statements
-    take them by name. Rows are as the driver returns them: a time in SQLite is a text.
-    """
-
-    def __init__(
-        self, statement: Executable | Mapping[str, Executable], names: Sequence[str] | None = None
-    ) -> None:
-        self._statement = statement
-        self._names = names
-        self._compiled: dict[str, _Compiled] = {}
-
-    def rows(self, connection: Connection, values: Values = MappingProxyType({})) -> list[Any]:
-        """Return the rows of a query, as tuples."""
-        compiled = self._compile(connection.dialect)
-        with _DriverCursor(connection, compiled.sql) as cursor:
-            cursor.execute(compiled.sql, compiled.parameters(values))
-            return list(cursor.fetchall())
-
-    def run(self, connection: Connection, rows: Sequence[Values | Sequence[Any]]) -> None:
-        """Execute the statement with each of the rows."""
-        compiled = self._compile(connection.dialect)
-        with _DriverCursor(connection, compiled.sql) as cursor:
-            if len(rows) == 1:
-                cursor.execute(compiled.sql, compiled.parameters(rows[0]))
-            else:
-                cursor.executemany(compiled.sql, compiled.all_parameters(rows))
-
-    def _compile(self, dialect: Dialect) -> _Compiled:
-        if (present := self._compiled.get(dialect.name)) is not None:
-            return present
-        statement: Any = self._statement
-        if isinstance(statement, Mapping):
-            statement = statement[dialect.name]
-        compiled = statement.compile(dialect=dialect, column_keys=self._names)
-        fixed = {name: bind.value for name, bind in compiled.binds.items() if not bind.required}
-        processors = {name: processor(bind.type, dialect) for name, bind in compiled.binds.items()}
-        order = compiled.positiontup if compiled.positional else None
-        places: Iterable[tuple[Any, str]] = (
-            zip(compiled.binds, compiled.binds, strict=True) if order is None else enumerate(order)
-        )
-        self._compiled[dialect.name] = _Compiled(
-            sql=str(compiled),
-            fixed=fixed,
-            pick=_picker(self._names, order),
-            copy=dict if order is None else list,
-            processors=[
-                (place, process) for place, name in places if (process := processors[name])
-            ],
-        )
-        return self._compiled[dialect.name]
-
-
-def processor(kind: TypeEngine[Any], dialect: Dialect) -> Callable[[Any], Any] | None:
-    """Return the conversion of a type's values for the driver; None if it needs none."""
-    impl = kind.dialect_impl(dialect)
-    if isinstance(impl, postgresql.ARRAY) and isinstance(impl.item_type, Integer):
-        # PostgreSQL's notation, in a third of the time that the driver takes.
-        return lambda values: f"{{{','.join('NULL' if v is None else str(v) for v in values)}}}"
-    return impl.bind_processor(dialect)
-
-
-# Ours: the number of rows above which PostgreSQL gets a COPY instead of single INSERTs.
-_FEW: Final = 16
+# The conversions of columns for a driver; None for a column that needs none.
+_Processors = dict[str, Callable[[Any], Any] | None]
 
 
 class BulkInsert:
     """An INSERT of many rows into the named columns of a table or model, by default into all but a
     numbered `id`: tuples in the order of the names.
 
-    `conflict` is the SQL for rows that exist already, in the dialect of both databases.
+    `conflict` is the SQL for rows that exist already, in the dialect of both databases. The
+    statement is compiled once, and the driver gets all values: SQLAlchemy takes longer to prepare a
+    row than SQLite to insert it. PostgreSQL gets an array for each column, in one message.
     """
 
     def __init__(
-        self,
-        of: Any,
-        names: Sequence[str] = (),
-        conflict: Callable[[Any], Any] | None = None,
+        self, of: Any, names: Sequence[str] = (), conflict: Callable[[Any], Any] | None = None
     ) -> None:
-        table: TableClause = getattr(of, "__table__", of)
-        names = names or [column.key for column in table.c if column.key != "id"]
-        resolve: Callable[[Any], Any] = conflict or (lambda statement: statement)
-        self._columns = [table.c[name] for name in names]
-        self._names = names
-        columns = ", ".join(column.name for column in self._columns)
-        self._copy = None if conflict else f"COPY {table.name} ({columns}) FROM STDIN"
-        # Inline: without RETURNING, which would fetch each row's id.
-        inserts = {"sqlite": sqlite.insert(table), "postgresql": postgresql.insert(table)}
-        self._rows = Statement(
-            {name: resolve(insert).inline() for name, insert in inserts.items()}, names
-        )
-        parameters = (bindparam(c.key, type_=postgresql.ARRAY(c.type)) for c in self._columns)
-        arrays = func.unnest(*parameters).table_valued(*names).render_derived()
-        chosen = select(*(arrays.c[name] for name in names))
-        self._arrays = Statement(resolve(postgresql.insert(table).from_select(names, chosen)))
+        self._table: TableClause = getattr(of, "__table__", of)
+        self._names = names or [column.key for column in self._table.c if column.key != "id"]
+        self._conflict = conflict or (lambda statement: statement)
+        self._compiled: dict[str, tuple[str, _Processors]] = {}
 
     def write(self, connection: Connection, rows: Sequence[Sequence[Any]]) -> None:
         """Insert the rows, if there are any."""
         if not rows:
             return
-        if connection.dialect.name == "sqlite" or len(rows) <= _FEW:
-            self._rows.run(connection, rows)
-        elif self._copy:
-            columns: list[Iterable[Any]] = []
-            for column, values in zip(self._columns, zip(*rows, strict=True), strict=True):
-                process = processor(column.type, connection.dialect)
-                columns.append(map(process, values) if process else values)
-            with _DriverCursor(connection, self._copy) as cursor, cursor.copy(self._copy) as copy:
-                for row in zip(*columns, strict=True):
-                    copy.write_row(row)
+        dialect = connection.dialect
+        if dialect.name not in self._compiled:
+            self._compiled[dialect.name] = self._compile(dialect)
+        sql, processors = self._compiled[dialect.name]
+        values = dict(zip(self._names, zip(*rows, strict=True), strict=True))
+        columns: dict[str, Any] = {
+            name: map(process, values[name]) if process else values[name]
+            for name, process in processors.items()
+        }
+        if dialect.name == "sqlite":
+            connection.exec_driver_sql(sql, list(zip(*columns.values(), strict=True)))
         else:
-            arrays = map(list, zip(*rows, strict=True))
-            self._arrays.run(connection, [dict(zip(self._names, arrays, strict=True))])
+            for name, column in columns.items():
+                if isinstance(self._table.c[name].type, Integer):
+                    # PostgreSQL's notation, in a third of the time that the driver takes.
+                    written = ("NULL" if number is None else str(number) for number in column)
+                    columns[name] = f"{{{','.join(written)}}}"
+                else:
+                    columns[name] = [*column]
+            connection.exec_driver_sql(sql, columns)
+
+    def _compile(self, dialect: Dialect) -> tuple[str, _Processors]:
+        """Return the SQL, and the conversions of its columns in their order there."""
+        table, names = self._table, self._names
+        if dialect.name == "sqlite":
+            statement: Any = sqlite.insert(table)
+        else:
+            arrays = (bindparam(name, type_=postgresql.ARRAY(table.c[name].type)) for name in names)
+            rows = func.unnest(*arrays).table_valued(*names).render_derived()
+            chosen = select(*(rows.c[name] for name in names))
+            statement = postgresql.insert(table).from_select(names, chosen)
+        # Inline: without RETURNING, which would fetch each row's id.
+        compiled = self._conflict(statement).inline().compile(dialect=dialect, column_keys=names)
+        processors: _Processors = {
+            name: table.c[name].type.dialect_impl(dialect).bind_processor(dialect)
+            for name in compiled.positiontup or names
+        }
+        return str(compiled), processors
 
 
-class RowIds:
-    """New ids for rows of a table. SQLite has one writer, so the largest id can be incremented."""
-
-    def __init__(self, of: Any) -> None:
-        table: TableClause = of.__table__
-        counted = func.generate_series(1, bindparam("count", type_=Integer()))
-        sequence = func.pg_get_serial_sequence(table.name, "id")
-        numbers = counted.table_valued("number")
-        self._next = Statement(
-            {
-                "sqlite": select(func.coalesce(func.max(table.c.id), 0)),
-                "postgresql": select(func.nextval(sequence)).select_from(numbers),
-            }
-        )
-
-    def take(self, connection: Connection, count: int) -> list[int]:
-        """Return `count` new ids."""
-        if not count:
-            return []
-        rows = self._next.rows(connection, {"count": count})
-        if connection.dialect.name == "sqlite":
-            return list(range(rows[0][0] + 1, rows[0][0] + 1 + count))
-        return [number for (number,) in rows]
-
-
-class _DriverCursor:
-    """A context with a cursor of the driver, in the connection's transaction, whose errors are
-    raised as SQLAlchemy's. Not a generator, which takes as long as a short query in SQLite."""
-
-    __slots__ = ("_connection", "_cursor", "_sql")
-
-    def __init__(self, connection: Connection, sql: str) -> None:
-        self._connection = connection
-        self._sql = sql
-
-    def __enter__(self) -> Any:
-        if not self._connection.in_transaction():
-            self._connection.begin()
-        self._cursor: Any = self._connection.connection.cursor()
-        return self._cursor
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        self._cursor.close()
-        if isinstance(error, self._connection.dialect.loaded_dbapi.Error):
-            dialect = self._connection.dialect
-            errors: Any = dialect.loaded_dbapi
-            raw: Any = self._connection.connection.dbapi_connection
-            raise DBAPIError.instance(
-                self._sql,
-                None,
-                error,
-                errors.Error,
-                hide_parameters=True,
-                connection_invalidated=dialect.is_disconnect(error, raw, None),
-                dialect=dialect,
-            ) from error
+def new_ids(connection: Connection, of: Any, count: int) -> list[int]:
+    """Return new ids for rows of a model. SQLite has one writer, so the largest id can be
+    incremented."""
+    table: TableClause = of.__table__
+    if connection.dialect.name == "sqlite":
+        last = connection.scalar(select(func.max(table.c.id))) or 0
+        return list(range(last + 1, last + 1 + count))
+    each = func.generate_series(1, count).table_valued("number")
+    number = func.nextval(func.pg_get_serial_sequence(table.name, "id"))
+    return list(connection.scalars(select(number).select_from(each)))

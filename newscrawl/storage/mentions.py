@@ -18,7 +18,7 @@ from newscrawl.storage import models
 from newscrawl.storage.company_alerts import rename_company
 from newscrawl.storage.database import Database, reads, writes
 from newscrawl.storage.documents import clean
-from newscrawl.storage.engine import BulkInsert, Statement, one_of
+from newscrawl.storage.engine import BulkInsert, one_of
 from newscrawl.storage.models import Article, Company, Source
 from newscrawl.storage.rollups import RollupUpdate
 from newscrawl.storage.saved_state import Step, record_step
@@ -26,7 +26,7 @@ from newscrawl.storage.scope import Scope
 from newscrawl.storage.scope_conditions import articles_within
 from newscrawl.storage.unregistered import replace_unregistered
 
-_COMPANIES = Statement(
+_COMPANIES = (
     select(Company.name, Company.id, models.SavedQuery.company_id.is_not(None).label("is_query"))
     .outerjoin(models.SavedQuery)
     .where(one_of(Company.name, "names"))
@@ -128,7 +128,7 @@ def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]
         return {}
     parameters = {"names": sorted(set(stored.values()))}
     ids: dict[str, int] = {}
-    for name, number, is_query in _COMPANIES.rows(connection, parameters):
+    for name, number, is_query in connection.execute(_COMPANIES, parameters).all():
         if is_query:
             new_name = f"{name} (saved query {number})"
             connection.execute(update(Company).where(Company.id == number).values(name=new_name))
@@ -140,7 +140,7 @@ def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]
     if missing := [name for name in parameters["names"] if name not in ids]:
         # Sorted, to prevent a deadlock of two writers that add the same names.
         _ADD_COMPANIES.write(connection, [(name,) for name in missing])
-        added = _COMPANIES.rows(connection, {"names": missing})
+        added = connection.execute(_COMPANIES, {"names": missing})
         ids.update((name, number) for name, number, _ in added)
     return {name: ids[cleaned] for name, cleaned in stored.items()}
 

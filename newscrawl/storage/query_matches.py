@@ -8,7 +8,7 @@ from functools import lru_cache
 from sqlalchemy import Connection, and_, delete, select
 
 from newscrawl.storage import QuestionError
-from newscrawl.storage.engine import BulkInsert, Statement, one_of
+from newscrawl.storage.engine import BulkInsert, one_of
 from newscrawl.storage.models import QueryMatch, SavedQuery, Source
 from newscrawl.storage.search_language import (
     Facts,
@@ -23,8 +23,8 @@ from newscrawl.storage.words import Wording, lines
 # Occurrences in headline and body, by the number of the saved query.
 Matches = dict[int, tuple[int, int]]
 
-_QUERIES = Statement(
-    select(SavedQuery.company_id, SavedQuery.text, SavedQuery.version, SavedQuery.pending_text)
+_QUERIES = select(
+    SavedQuery.company_id, SavedQuery.text, SavedQuery.version, SavedQuery.pending_text
 )
 _SOURCES = select(Source.id, Source.slug, Source.country).where(one_of(Source.id, "sources"))
 _COUNTING = and_(
@@ -121,7 +121,7 @@ class QueryMatcher:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._queries: list[_Query] = []
-        for number, text, version, pending_text in _QUERIES.rows(connection):
+        for number, text, version, pending_text in connection.execute(_QUERIES):
             if version and (node := parse_saved(text)):
                 self._queries.append(_Query(number, version, True, node, needed_words(node)))
             if pending_text is not None and (node := parse_saved(pending_text)):

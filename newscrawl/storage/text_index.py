@@ -22,8 +22,11 @@ from typing import Any
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     ColumnElement,
     Connection,
+    Executable,
+    Integer,
     bindparam,
     cast,
     column,
@@ -37,7 +40,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import Session
 
-from newscrawl.storage.engine import BulkInsert, RowIds, Statement, one_of
+from newscrawl.storage.engine import BulkInsert, new_ids, one_of
 from newscrawl.storage.models import Sketch as SketchRow, SketchValue, Story
 from newscrawl.storage.search_language import Node, for_postgres, for_sqlite
 from newscrawl.storage.words import MAX_INDEXED, Sketch, Wording, same_story
@@ -53,29 +56,24 @@ _MINUTES_PER_WEEK = 7 * _MINUTES_PER_DAY
 # each value would be searched in all of them. PostgreSQL's planner would read the whole table for
 # that.
 _VALUE_BITS = 32
-_NEAR = Statement(
-    {
-        "sqlite": text(
-            "SELECT week, sketch_values.value, article_id FROM "
-            "(SELECT value AS key FROM json_each(:keys)) CROSS JOIN sketch_values "
-            "ON week = key >> 32 AND sketch_values.value = key & 4294967295"
-        ).bindparams(bindparam("keys", type_=JSON())),
-        "postgresql": select(SketchValue.week, SketchValue.value, SketchValue.article_id).where(
-            one_of(SketchValue.week, "weeks"),
-            one_of(SketchValue.value, "values"),
-        ),
-    }
-)
-_SKETCHES = Statement(
-    select(
-        SketchRow.article_id,
-        SketchRow.story_id,
-        SketchRow.week,
-        SketchRow.shingles,
-        SketchRow.smallest,
-    ).where(one_of(SketchRow.article_id, "numbers"))
-)
-_STORY_NUMBERS = RowIds(Story)
+_NEAR: Mapping[str, Executable] = {
+    "sqlite": text(
+        "SELECT week, sketch_values.value, article_id FROM "
+        "(SELECT value AS key FROM json_each(:keys)) CROSS JOIN sketch_values "
+        "ON week = key >> 32 AND sketch_values.value = key & 4294967295"
+    ).bindparams(bindparam("keys", type_=JSON())),
+    "postgresql": select(SketchValue.week, SketchValue.value, SketchValue.article_id).where(
+        one_of(SketchValue.week, "weeks"),
+        one_of(SketchValue.value, "values"),
+    ),
+}
+_SKETCHES = select(
+    SketchRow.article_id,
+    SketchRow.story_id,
+    SketchRow.week,
+    SketchRow.shingles,
+    SketchRow.smallest,
+).where(one_of(SketchRow.article_id, "numbers"))
 _ADD_STORIES = BulkInsert(Story, ("id", "founded_on"))
 _ADD_SKETCHES, _VALUES = BulkInsert(SketchRow), BulkInsert(SketchValue)
 
@@ -133,7 +131,8 @@ class _NearIndex:
             weeks = {week for candidate, _ in candidates for week in _weeks_around(candidate)}
             values = {value for _, sketch in candidates for value in sketch.index}
             parameters = {"weeks": sorted(weeks), "values": sorted(values)}
-        for week, value, article_id in _NEAR.rows(connection, parameters):
+        indexed = connection.execute(_NEAR[connection.dialect.name], parameters)
+        for week, value, article_id in indexed:
             self._under[value].setdefault(week, []).append(article_id)
         near = {
             number
@@ -141,7 +140,7 @@ class _NearIndex:
             for number in self._nearest(candidate, sketch)
         }
         stories: dict[int, _Story] = {}
-        rows = _SKETCHES.rows(connection, {"numbers": sorted(near)}) if near else ()
+        rows = connection.execute(_SKETCHES, {"numbers": sorted(near)}) if near else ()
         for article_id, story_id, _, shingles, smallest in rows:
             story = stories.setdefault(story_id, _Story(story_id, date.min))
             sketch = Sketch.from_bytes(shingles, smallest)
@@ -228,7 +227,7 @@ def assign_stories(
             near.put(candidate, sketch, story)
     new = list({id(story): story for story in stories.values() if story.story_id is None}.values())
     if new:
-        numbers = _STORY_NUMBERS.take(connection, len(new))
+        numbers = new_ids(connection, Story, len(new))
         for story, number in zip(new, numbers, strict=True):
             story.story_id = number
         _ADD_STORIES.write(connection, [(story.story_id, story.day) for story in new])
@@ -240,7 +239,8 @@ def assign_stories(
 
 def remove_sketch(connection: Connection, article_id: int) -> None:
     """Remove an article's text from the index."""
-    for _, _, week, shingles, smallest in _SKETCHES.rows(connection, {"numbers": [article_id]}):
+    rows = connection.execute(_SKETCHES, {"numbers": [article_id]}).all()
+    for _, _, week, shingles, smallest in rows:
         values = Sketch.from_bytes(shingles, smallest).index
         connection.execute(
             delete(SketchValue).where(
@@ -257,8 +257,8 @@ NUMBER_BITS = 32
 SQLITE_SEARCH = table("article_search", column("rowid"), column("title"), column("body"))
 POSTGRES_SEARCH = table(
     "article_search",
-    column("article_id"),
-    column("minute"),
+    column("article_id", BigInteger()),
+    column("minute", Integer()),
     column("words", postgresql.TSVECTOR()),
 )
 

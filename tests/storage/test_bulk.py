@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import Connection, select
 from sqlalchemy.exc import IntegrityError
 
-from newscrawl.storage.engine import BulkInsert, RowIds
+from newscrawl.storage.engine import BulkInsert, new_ids
 from newscrawl.storage.models import Base, Company, Source
 
 TABLES = Base.metadata.tables
@@ -105,11 +105,10 @@ def test_conflicting_row_raises_integrity_error(database, number):
 
 @numbers
 def test_row_ids_are_unique(database, number):
-    companies = RowIds(Company)
     names = BulkInsert(TABLES["companies"], ("id", "name"))
 
     def work(connection: Connection) -> list[int]:
-        fresh = companies.take(connection, number)
+        fresh = new_ids(connection, Company, number)
         names.write(connection, [(number_of_row, str(number_of_row)) for number_of_row in fresh])
         return fresh
 

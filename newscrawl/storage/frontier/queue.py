@@ -35,7 +35,7 @@ from newscrawl.items import FetchAttempt, Hints, Withheld
 from newscrawl.storage.articles import add_urls, numbers_at, stored_urls
 from newscrawl.storage.database import Database, source_number
 from newscrawl.storage.documents import MAX_URL_BYTES
-from newscrawl.storage.engine import Statement, one_of
+from newscrawl.storage.engine import one_of
 from newscrawl.storage.frontier.listings import Schedule, SourceListings, transaction, validator
 from newscrawl.storage.models import FrontierUrl, Run
 
@@ -102,28 +102,24 @@ _REOPEN = _THIS.values(
     etag=None,
     last_modified=None,
 )
-_MARK_DONE = Statement(
-    _THIS.values(
-        state=bindparam("to_state"),
-        reason=bindparam("to_reason"),
-        due_at=bindparam("to_due_at"),
-        # A page that is never fetched again needs no hints.
-        hints=case((bindparam("to_keep_hints"), FrontierUrl.hints), else_=literal({}, JSON())),
-        moment=func.coalesce(
-            bindparam("to_moment", type_=FrontierUrl.moment.type), FrontierUrl.moment
-        ),
-        run_id=None,
-        visits=FrontierUrl.visits + bindparam("to_visits"),
-        attempts=bindparam("to_attempts"),
-        crash_count=bindparam("to_crash_count"),
-        visited_at=func.coalesce(
-            bindparam("to_visited_at", type_=FrontierUrl.visited_at.type), FrontierUrl.visited_at
-        ),
-        etag=bindparam("to_etag"),
-        last_modified=bindparam("to_last_modified"),
-    )
+_MARK_DONE = _THIS.values(
+    state=bindparam("to_state"),
+    reason=bindparam("to_reason"),
+    due_at=bindparam("to_due_at"),
+    # A page that is never fetched again needs no hints.
+    hints=case((bindparam("to_keep_hints"), FrontierUrl.hints), else_=literal({}, JSON())),
+    moment=func.coalesce(bindparam("to_moment", type_=FrontierUrl.moment.type), FrontierUrl.moment),
+    run_id=None,
+    visits=FrontierUrl.visits + bindparam("to_visits"),
+    attempts=bindparam("to_attempts"),
+    crash_count=bindparam("to_crash_count"),
+    visited_at=func.coalesce(
+        bindparam("to_visited_at", type_=FrontierUrl.visited_at.type), FrontierUrl.visited_at
+    ),
+    etag=bindparam("to_etag"),
+    last_modified=bindparam("to_last_modified"),
 )
-_CLOSE_ALIASES = Statement(
+_CLOSE_ALIASES = (
     update(FrontierUrl)
     .where(
         one_of(FrontierUrl.url, "urls"),
@@ -453,7 +449,7 @@ def mark_done(connection: Connection, results: Sequence[FetchResult]) -> None:
         results = [result for result in results if result.queue_id not in reopened]
     if results:
         rows = [{"queue_id": result.queue_id, **result.columns} for result in results]
-        _MARK_DONE.run(connection, rows)
+        connection.execute(_MARK_DONE, rows)
 
 
 def mark_stored(
@@ -467,10 +463,10 @@ def mark_stored(
     columns = {**result.columns, "to_reason": outcome}
     if result.first and outcome == "unchanged":
         columns |= {"to_reason": "alias", "to_due_at": None, "to_keep_hints": False}
-    _MARK_DONE.run(connection, [{"queue_id": result.queue_id, **columns}])
+    connection.execute(_MARK_DONE, [{"queue_id": result.queue_id, **columns}])
     if len(urls) > 1:
         aliases = {"urls": list(urls), "queue_id": result.queue_id}
-        _CLOSE_ALIASES.run(connection, [aliases])
+        connection.execute(_CLOSE_ALIASES, [aliases])
 
 
 def pack_hints(hints: Hints) -> dict[str, Any]:
