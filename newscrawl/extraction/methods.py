@@ -1,7 +1,8 @@
 """The methods that extract the body of a page, with one signature."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Final, get_args
@@ -14,6 +15,7 @@ from newscrawl.extraction import cetr
 from newscrawl.extraction.block_features import (
     BlockFeatures,
     block_features,
+    hints_of,
     text_of_json_ld,
 )
 from newscrawl.extraction.blocks import (
@@ -41,6 +43,9 @@ from newscrawl.extraction.features import Features, keep, limits_for, measure, m
 from newscrawl.extraction.language import WordCounts
 from newscrawl.extraction.metadata.reader import Metadata
 from newscrawl.extraction.surroundings import (
+    LINKED_HEADLINE,
+    MIN_HEADLINE,
+    OF_ASIDES,
     enciphered,
     with_standfirst,
     without_asides,
@@ -140,13 +145,22 @@ MIN_CELLS: Final = 4
 WORDS_OF_CELL: Final = 8
 MAX_LINKED_CELLS: Final = 0.5
 # Ours, fitted on the development corpus: the probability of a sentence beside the first or last
-# block.
+# block; of a sentence of a kind that is kept the fewest words, the probability and the share of
+# linked words; the words from which on a block counts for its kind, the share of these that is
+# kept, and the elements that make a kind.
 LEAST_SIBLING: Final = 0.1
+WORDS_OF_ALIKE: Final = 10
+LEAST_ALIKE: Final = 0.05
+LINKED_ALIKE: Final = 0.3
+MIN_ALIKE: Final = 5
+SHARE_OF_ALIKE: Final = 0.5
+AROUND_ALIKE: Final = 3
 _CLOSING: Final = "\x03\x02 \"'”»’)"
 _ENDS: Final = frozenset(".!?…。！？।")
 _NO_SENTENCE: Final = ("©", "@", "://")
 _LISTS: Final = members_of("ul ol dl table")
 _CAPTION: Final = tag_id("figcaption")
+_OF_CAPTIONS: Final = members_of("figure figcaption dt dd")
 _TABLE: Final = tag_id("table")
 _QUOTE: Final = tag_id("blockquote")
 _ITALICS: Final = tag_ids("em i")
@@ -217,7 +231,7 @@ def _paragraphs(page: BlockPage, mask: NDArray[np.bool_]) -> list[str]:
     return [text for text in texts if text]
 
 
-def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
+def _combined_method(threshold: float, *, of_article: bool = True) -> Callable[[ParsedPage], Body]:
     def method(page: ParsedPage) -> Body:
         if declared_text := text_of_json_ld(page.metadata, page.blocks):
             text = [
@@ -227,12 +241,11 @@ def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
         tokens = page.candidate_features.tokens
         is_title = page.block_features.is_title
         choice = combine(page.probabilities, is_title, tokens.words, threshold)
-        mask = _with_siblings(page, choice.mask, is_article=threshold > FOR_OTHER_PAGES)
+        mask = _with_siblings(page, choice.mask, of_article=of_article)
         mask = with_standfirst(tokens, page.block_features, page.probabilities, mask)
-        if threshold > FOR_OTHER_PAGES:  # below the question of a forum are its answers
+        if of_article:  # below the question of a forum are its answers
             if page.metadata.declared.kind != "live":
-                blocks = page.candidates.page
-                mask = without_behind(blocks, tokens, page.probabilities, is_title, mask)
+                mask = without_behind(page.candidates.page, tokens, page.probabilities, mask)
             mask = without_comments(page.candidates.page, tokens.words, mask)
             mask = without_further_stories(page.candidates.page, tokens, is_title, mask)
             mask = without_teasers(page.candidates.page, tokens, page.probabilities, mask)
@@ -251,23 +264,20 @@ def _combined_method(threshold: float) -> Callable[[ParsedPage], Body]:
 
 
 def _with_siblings(
-    page: ParsedPage, mask: NDArray[np.bool_], *, is_article: bool
+    page: ParsedPage, mask: NDArray[np.bool_], *, of_article: bool
 ) -> NDArray[np.bool_]:
-    """Return the kept blocks with short lists and tables that stand between two of them or, without
-    links, behind the last, and with a sentence in the same kind of element right before the first
-    or behind the last."""
+    """Return the kept blocks with others of their kind, with short lists and tables between two of
+    them or, without links, behind the last, and with a sentence in the same kind of element right
+    before the first or behind the last."""
     blocks, tokens = page.candidates.page, page.candidate_features.tokens
     owners, parents = blocks.owners, blocks.elements.parents
     places = mask.nonzero()[0]
     if len(places) < MIN_SIBLINGS:
         return mask
-    result = mask.copy()
+    result = mask | _alike(page, mask)
     gaps = (places[1:] - places[:-1] > 1).nonzero()[0]
     for before, behind in zip(places[gaps].tolist(), places[gaps + 1].tolist(), strict=True):
-        if behind - before == 2 and _is_like_both(blocks, tokens, before + 1):
-            result[before + 1] = True
-            continue
-        if is_article and _is_run(blocks, tokens, before, behind):
+        if (of_article or behind - before == 2) and _is_run(blocks, tokens, before, behind):
             result[before:behind] = True
             continue
         around = int(parents[owners[before]])
@@ -279,13 +289,13 @@ def _with_siblings(
             or (blocks.elements.tags[owner] == _CAPTION and behind - before > MIN_CELLS)
             for owner in owners[cells].tolist()
         ]
-        result[cells] = listed[0] and all(listed) and _are_short(tokens, cells, MAX_LINKED_CELLS)
+        result[cells] |= listed[0] and all(listed) and _are_short(tokens, cells, MAX_LINKED_CELLS)
     first, last = int(places[0]), int(places[-1])
     titles = page.block_features.is_title[:first].nonzero()[0]
     cells = slice(int(titles[-1]) + 1 if len(titles) else first, first)
     around = int(parents[owners[first]])
     if first - cells.start >= MIN_CELLS and _are_short(tokens, cells, linked=0.0):
-        result[cells] = all(_is_listed(blocks, owner, around) for owner in owners[cells].tolist())
+        result[cells] |= all(_is_listed(blocks, owner, around) for owner in owners[cells].tolist())
     around, behind = int(parents[owners[last]]), last + 1
     end = min(len(mask), behind + MAX_CELLS)
     while around >= 0 and behind < end and _is_listed(blocks, int(owners[behind]), around):
@@ -293,54 +303,64 @@ def _with_siblings(
     cells = slice(last + 1, behind)
     if behind > last + 2 and _are_short(tokens, cells, linked=0.0):
         result[cells] = True
-    for cells in _halves_of_lists(blocks, mask, (first, last)):
-        if _are_short(tokens, cells, MAX_LINKED_CELLS):
-            result[cells] = True
     for place, beside in ((first - 1, first), (last + 1, last), (last + 2, last)):
         if 0 <= place < len(mask) and page.probabilities[place] >= LEAST_SIBLING:
             result[place] |= _is_sibling_sentence(blocks, place, beside)
     return result
 
 
-def _is_like_both(blocks: BlockPage, tokens: Tokens, place: int) -> bool:
-    """Return whether a block without links ends as a sentence, in an element of the same kind and
-    depth as those of the blocks before and behind it: "“Gotcha.”"."""
-    elements = blocks.elements
-    kinds = {
-        (int(elements.tags[owner]), int(elements.depths[owner]), elements.names(owner))
-        for owner in blocks.owners[place - 1 : place + 2].tolist()
-    }
-    text = blocks.raw[place].rstrip(_CLOSING)
-    is_sentence = text[-1:] in _ENDS and not any(mark in text for mark in _NO_SENTENCE)
-    return len(kinds) == 1 and is_sentence and not tokens.linked[place]
+def _alike(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return sentences of a kind of which most are kept, by the tags and names of their element and
+    two around it; none below a link, which is the headline of a card."""
+    blocks, tokens = page.candidates.page, page.candidate_features.tokens
+    is_title = page.block_features.is_title
+    alike = (tokens.words >= WORDS_OF_ALIKE) & (page.probabilities >= LEAST_ALIKE)
+    alike &= ~is_title & ~mask & (tokens.linked <= LINKED_ALIKE * tokens.words)
+    is_link = tokens.linked >= LINKED_HEADLINE * tokens.words
+    alike[1:] &= ~(is_link & (tokens.words >= MIN_HEADLINE))[:-1]
+    for place in alike.nonzero()[0].tolist():
+        alike[place] = _is_sentence(blocks.raw[place])
+    if not alike.any():
+        return alike
+    elements, parents = blocks.elements, blocks.elements.parents
+    columns = [blocks.owners]
+    for _ in range(1, AROUND_ALIKE):
+        columns.append(np.maximum(parents[columns[-1]], 0))
+    kinds = [
+        tuple((int(elements.tags[owner]), hints_of(elements.names(owner))) for owner in owners)
+        for owners in np.array(columns).T.tolist()
+    ]
+    long = ((tokens.words >= MIN_ALIKE) & ~is_title).nonzero()[0].tolist()
+    all_of = Counter(kinds[place] for place in long)
+    of_text = Counter(kinds[place] for place in long if mask[place])
+    for place in alike.nonzero()[0].tolist():
+        least = max(MIN_SIBLINGS, SHARE_OF_ALIKE * all_of[kinds[place]])
+        alike[place] = of_text[kinds[place]] >= least
+    return alike
+
+
+def _is_sentence(raw: str) -> bool:
+    """Return whether a block ends as a sentence, and is no credit or address."""
+    is_ended = raw.rstrip(_CLOSING)[-1:] in _ENDS
+    return is_ended and not any(mark in raw for mark in _NO_SENTENCE)
 
 
 def _is_run(blocks: BlockPage, tokens: Tokens, before: int, behind: int) -> bool:
-    """Return whether the blocks between two others are a list without its element: several short
-    ones without links, in elements of one kind right within the element that holds the others."""
-    elements, cells = blocks.elements, slice(before + 1, behind)
-    if not MIN_CELLS <= behind - before <= MAX_CELLS:
+    """Return whether the blocks between two others are paragraphs of one kind without links: one
+    sentence of the kind of both ("“Gotcha.”"), or several short ones that are no captions."""
+    if behind - before != 2 and not MIN_CELLS <= behind - before <= MAX_CELLS:
         return False
-    owners = blocks.owners[cells]
-    around = set(elements.parents[blocks.owners[before : behind + 1]].tolist())
-    kinds = {(int(elements.tags[owner]), elements.names(owner)) for owner in owners.tolist()}
-    return len(around) == len(kinds) == 1 and _are_short(tokens, cells, linked=0.0)
-
-
-def _halves_of_lists(
-    blocks: BlockPage, mask: NDArray[np.bool_], edges: tuple[int, int]
-) -> Iterator[slice]:
-    """Yield the blocks of the lists at both edges of the kept ones of which at least half is kept:
-    the text doesn't begin or end within a list."""
-    tags, ends = blocks.elements.tags, blocks.elements.ends
-    for place in edges:
-        owner = int(blocks.owners[place])
-        while owner > 0 and not _LISTS[tags[owner]]:
-            owner = int(blocks.elements.parents[owner])
-        if owner > 0:
-            first, end = blocks.owners.searchsorted((owner, int(ends[owner])))
-            if end - first <= MAX_CELLS and 2 * mask[first:end].sum() >= end - first:
-                yield slice(int(first), int(end))
+    elements, cells = blocks.elements, slice(before + 1, behind)
+    owners = blocks.owners[before : behind + 1].tolist()
+    kinds = [(elements.tags[each], elements.depths[each], elements.names(each)) for each in owners]
+    if tokens.linked[cells].any() or len(set(kinds[1:-1])) > 1:
+        return False
+    if behind - before == 2:
+        return len(set(kinds)) == 1 and _is_sentence(blocks.raw[before + 1])
+    tag, _, names = kinds[1]
+    is_caption = _OF_CAPTIONS[tag] or not OF_ASIDES.isdisjoint(hints_of(names))
+    is_one_box = len(set(elements.parents[owners].tolist())) == 1
+    return is_one_box and not is_caption and _are_short(tokens, cells, linked=0.0)
 
 
 def _are_short(tokens: Tokens, cells: slice, linked: float) -> bool:
@@ -360,10 +380,8 @@ def _is_sibling_sentence(blocks: BlockPage, place: int, beside: int) -> bool:
         around = parents[around]
     elif abs(place - beside) > 1:
         return False
-    return (
-        bool(around == parents[sibling] and tags[owner] == tags[sibling])
-        and blocks.raw[place].rstrip(_CLOSING)[-1:] in _ENDS
-        and not any(mark in blocks.raw[place] for mark in _NO_SENTENCE)
+    return bool(around == parents[sibling] and tags[owner] == tags[sibling]) and _is_sentence(
+        blocks.raw[place]
     )
 
 
@@ -497,4 +515,4 @@ METHODS: Final[dict[str, Callable[[ParsedPage], Body]]] = {
 }
 
 # The method that "combined" uses for a page that isn't an article.
-of_other_page: Final = _combined_method(FOR_OTHER_PAGES)
+of_other_page: Final = _combined_method(FOR_OTHER_PAGES, of_article=False)

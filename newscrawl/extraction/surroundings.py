@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from newscrawl.extraction.block_features import BlockFeatures, hints_of
 from newscrawl.extraction.blocks import UNWANTED, BlockPage, ElementNames, clean, tag_id
 from newscrawl.extraction.features import members_of
-from newscrawl.extraction.metadata.dates import find
 from newscrawl.extraction.metadata.vocabulary import any_of, contains_any, words
 from newscrawl.extraction.tokens import Tokens
 from newscrawl.notices import offers_the_rest, words_of_notices
@@ -60,12 +59,13 @@ WORDS_OF_TEASER: Final = (6, 5)
 AROUND_TEASERS: Final = 3
 # Ours, fitted on the development corpus: the share of the kept words of an element that holds the
 # text, behind which nothing belongs to it; the probability from which on a sentence there is text
-# all the same; and words of what one link encloses that is a card. Of an article from which on a
-# second one may follow it.
+# all the same, and below a heading; the fewest frequent questions, and the words of one; and words
+# of what one link encloses that is a card.
 SHARE_OF_HOLDER: Final = 0.5
 LIKELY_BEHIND: Final = 0.8
+LIKELY_CHAPTER: Final = 0.97
+FREQUENT_QUESTIONS: Final = (2, 20)
 WORDS_IN_LINK: Final = 8
-MIN_STORY: Final = 40
 # Ours: words of a label above the headlines of other articles, characters of the line that offers
 # the rest of an article that isn't free.
 WORDS_OF_LABEL: Final = 7
@@ -88,8 +88,9 @@ AROUND_ASIDE: Final = 3
 SHARE_OF_ASIDE: Final = 0.2
 SHARE_OF_ASIDES: Final = 0.4
 LIKELY_IN_CARD: Final = 0.9
-_OF_ASIDES: Final = frozenset(words("names", "asides"))
+OF_ASIDES: Final = frozenset(words("names", "asides"))
 _OF_CARDS: Final = frozenset(words("names", "cards"))
+_OF_BESIDE: Final = OF_ASIDES | _OF_CARDS
 _OF_HOLDERS: Final = frozenset(words("names", "holders"))
 _HOLDERS: Final = members_of("article main")
 _ARTICLE: Final = tag_id("article")
@@ -180,7 +181,7 @@ def without_asides(
     for element in nearest:
         names = hints_of(blocks.elements.names(element))
         is_card = not _OF_CARDS.isdisjoint(names)
-        if is_card or not _OF_ASIDES.isdisjoint(names):
+        if is_card or not OF_ASIDES.isdisjoint(names):
             within = blocks.within(element)
             size = words[within].sum()
             named[int(is_card), within] |= size <= most
@@ -483,15 +484,12 @@ def without_behind(
     blocks: BlockPage,
     tokens: Tokens,
     probabilities: NDArray[np.float32],
-    is_title: NDArray[np.bool_],
     mask: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
     """Return the kept blocks without a few behind the element that holds the text, of which the
     network isn't sure: the innermost one around its middle that is an ARTICLE, a MAIN or so named,
-    and has half of its words; a part of the text if it goes on in elements alike. Stories that
-    follow in ARTICLEs of their own, with headlines alike, are left out, too."""
+    and has half of its words; a part of the text if it goes on in elements alike."""
     elements, owners = blocks.elements, blocks.owners
-    mask = mask & (owners < _end_of_story(blocks, tokens.words * mask, is_title))
     words = tokens.words * mask
     places = words.nonzero()[0]
     if not len(places):
@@ -508,8 +506,8 @@ def without_behind(
             behind = words * (owners >= end)
             if (
                 size >= SHARE_OF_HOLDER * sums[-1]
-                and behind.sum() <= SHARE_OF_ASIDE * sums[-1]
-                and not (probabilities[behind >= MIN_STANDFIRST] >= LIKELY_BEHIND).any()
+                and behind.sum() <= SHARE_OF_ASIDES * sums[-1]
+                and not _is_second_part(blocks, behind, probabilities)
                 and not any(
                     mask[blocks.within(each)].any() for each in _alike_behind(blocks, element)
                 )
@@ -519,42 +517,25 @@ def without_behind(
     return mask
 
 
-def _end_of_story(
-    blocks: BlockPage, of_text: NDArray[np.int64], is_title: NDArray[np.bool_]
-) -> int:
-    """Return the end of the headline's ARTICLE, if it has a text and behind it is an ARTICLE with
-    another text below a headline of the same tag and class, or of one of them with a date: entries
-    of a ticker are short, chapters without a date; else the end of the page."""
-    elements, owners = blocks.elements, blocks.owners
-    headings = _HEADINGS[elements.tags[owners]].nonzero()[0].tolist()
-    title = next((place for place in headings if is_title[place]), -1)
-    article = int(owners[title]) if title >= 0 else 0
-    tag, name = elements.tags[article], _class_of(elements.names(article))
-    while article > 0 and elements.tags[article] != _ARTICLE:
-        article = int(elements.parents[article])
-    if article <= 0 or of_text[blocks.within(article)].sum() < MIN_STORY:
-        return len(elements.tags)
-    end = int(elements.ends[article])
-    others = end + (elements.tags[end:] == _ARTICLE).nonzero()[0]
-    read = set[tuple[bool, int]]()
-    for owner in owners[headings].tolist():
-        is_alike = [elements.tags[owner] == tag, _class_of(elements.names(owner)) == name != ""]
-        around = others[(others < owner) & (owner < elements.ends[others])].tolist()
-        if not any(is_alike) or not around or (all(is_alike), around[-1]) in read:
-            continue
-        read.add((all(is_alike), around[-1]))
-        within = blocks.within(around[-1])
-        if of_text[within].sum() >= MIN_TEXT and (
-            all(is_alike) or _has_date(blocks.raw[within], of_text[within])
-        ):
-            return end
-    return len(elements.tags)
-
-
-def _has_date(raws: Sequence[str], of_text: NDArray[np.int64]) -> bool:
-    """Return whether one of these blocks, without those of the text, is a line with a date."""
-    lines = (raw for raw, words in zip(raws, of_text.tolist(), strict=True) if not words)
-    return any(find(clean(raw)) is not None for raw in lines if len(raw) <= LONGEST_LABEL)
+def _is_second_part(
+    blocks: BlockPage, words: NDArray[np.int64], probabilities: NDArray[np.float32]
+) -> bool:
+    """Return whether kept blocks behind the element that holds the text go on with it: one of
+    several words is likely text, and very likely if a heading opens them, in no element named as a
+    card or aside; frequent questions don't."""
+    elements, places = blocks.elements, words.nonzero()[0]
+    least, most = FREQUENT_QUESTIONS
+    lines = (clean(blocks.raw[line]) for line in places[words[places] <= most].tolist())
+    if sum(line.endswith(("?", "？", "؟")) for line in lines) >= least:
+        return False
+    is_chapter = _HEADINGS[elements.tags[blocks.owners[places[0]]]]
+    is_likely = probabilities[places] >= (LIKELY_CHAPTER if is_chapter else LIKELY_BEHIND)
+    for place in places[is_likely & (words[places] >= MIN_STANDFIRST)].tolist():
+        owner = int(blocks.owners[place])
+        around = elements.names(owner), elements.names(int(elements.parents[owner]))
+        if _OF_BESIDE.isdisjoint(hint for names in around for hint in hints_of(names)):
+            return True
+    return False
 
 
 def _alike_behind(blocks: BlockPage, element: int) -> list[int]:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from newscrawl import extract
@@ -95,6 +96,19 @@ def test_part_beside_the_paragraphs_belongs_to_the_text(parts, expected):
     article = extract(html)
     assert expected in article.text
     assert all(sentence in article.text for sentence in SENTENCES)
+
+
+@pytest.mark.parametrize(
+    ("above", "is_text"), [("", True), ("<h3><a href=x>Nine lists run</a>", 0)]
+)
+def test_sentence_of_the_kind_of_the_text_is_text_but_below_a_linked_headline(above, is_text):
+    slides = [f"<div class=slide>{above}<p class=a1>{each}</p></div>" for each in SENTENCES]
+    page = parse_page(f"<div class=gallery>{''.join(slides)}</div><p>{PROSE}</p>")
+    texts = page.candidates.page.texts
+    page.probabilities = np.array([0.1 if SENTENCES[2] in text else 0.9 for text in texts])
+    paragraphs = METHODS["combined"](page).paragraphs
+    assert (SENTENCES[2] in paragraphs) == is_text
+    assert {SENTENCES[0], SENTENCES[3], PROSE.strip()} <= {*paragraphs}
 
 
 @pytest.mark.parametrize("kernel", [compiled.kernel, None], ids=["kernel", "Python"])

@@ -48,7 +48,7 @@ def kept(body: str, *, likely: float = 0.6) -> list[str]:
     tokens = measure(page).tokens
     probabilities = np.full(len(page), likely, dtype=np.float32)
     is_title = np.array([text == TITLE for text in page.texts], dtype=bool)
-    mask = without_behind(page, tokens, probabilities, is_title, ~is_title)
+    mask = without_behind(page, tokens, probabilities, ~is_title)
     mask = without_comments(page, tokens.words, mask)
     mask = without_further_stories(page, tokens, is_title, mask)
     mask = without_teasers(page, tokens, probabilities, mask)
@@ -209,13 +209,34 @@ def test_what_stands_behind_the_element_of_the_text_is_none_of_it(name):
         ("div id=article-part-1", "div id=article-part-2", COMMENT, 0.6),
         ("div class=post-content", "div class=post-content-continued", COMMENT, 0.85),
         ("article", "div class=text-block", COMMENT, 0.85),
-        ("main", "section", OTHER, 0.6),  # much of the text
+        ("main", "section", OTHER + BODY, 0.6),  # much of the text
     ],
 )
 def test_a_second_part_of_the_text_is_text(first, second, text, likely):
     parts = zip((first, second), (f"{LEAD}<p>{BODY}", text), strict=True)
     page = "".join(f"<{name}><p>{part}</p></{name.partition(' ')[0]}>" for name, part in parts)
     assert kept(page, likely=likely) == [LEAD, BODY, text]
+
+
+FREQUENT = "".join(f"<h3>{question}</h3><p>{COMMENT}</p>" for question in ("Why now?", "Who pays?"))
+
+
+@pytest.mark.parametrize(
+    ("below", "likely"),
+    [
+        (f"<h2>Frequent questions</h2>{FREQUENT}", 0.99),
+        (f"<h2>Why trust us</h2><p>{COMMENT}</p>", 0.9),
+        (f"<div class=card-body><p>{COMMENT}</p></div>", 0.95),
+        (f"<div class=post-footer>{COMMENT}</div>", 0.95),
+    ],
+)
+def test_questions_and_what_a_paper_says_of_itself_behind_the_text_are_no_part(below, likely):
+    assert kept(f"<main><p>{LEAD}</p><p>{BODY}</p></main>{below}", likely=likely) == [LEAD, BODY]
+
+
+def test_a_chapter_that_is_very_likely_text_is_text_behind_it():
+    page = f"<main><p>{LEAD}</p><p>{BODY}</p></main><section><h2>Boats</h2><p>{COMMENT}</section>"
+    assert kept(page, likely=0.99) == [LEAD, BODY, "Boats", COMMENT]
 
 
 @pytest.mark.parametrize(
@@ -238,8 +259,8 @@ def test_stories_in_articles_of_their_own_below_the_first_are_none_of_the_text()
         f"<article class='s {name}'><{tag} class='t'>{title}</{tag}><p>{text}</p></article>"
         for name, tag, title, text in (
             ("first", "h1", TITLE, BODY),
-            ("next", "h1", "Berg", OTHER + LEAD),
-            ("next", "h1", "Cole", OTHER),
+            ("next", "h1", "Tarnow elects its parliament today", OTHER),
+            ("next", "h1", "Cole wins the race of May", COMMENT),
         )
     )
     assert kept(stories) == [BODY]
@@ -249,8 +270,9 @@ def test_stories_in_articles_of_their_own_below_the_first_are_none_of_the_text()
 def test_entries_of_a_ticker_and_chapters_in_articles_of_their_own_are_text(heading):
     end = f"</{heading.partition(' ')[0]}>"
     lead = f"<article><h1 class='t'>{TITLE}</h1><p>{BODY}</p></article>"
-    entry = f"<article class='update'><{heading}>First ferry leaves{end}<p>{LEAD}</p></article>"
-    assert kept(lead + 3 * entry) == [BODY, *3 * ["First ferry leaves", LEAD]]
+    title, text = "First ferry leaves the old quay", f"{LEAD} {BODY}"
+    entry = f"<article class='update'><{heading}>{title}{end}<p>{text}</p></article>"
+    assert kept(lead + 3 * entry) == [BODY, *3 * [title, text]]
 
 
 @pytest.mark.parametrize(
