@@ -152,11 +152,11 @@ def around(heading: LexborNode | None, dialect: Dialect, ancestors: Set[int]) ->
 
 
 _FOREIGN: Final = re.compile(
-    r"(?<![a-z])(?:comments?(?:list|-list|s|-area|-body|-item)?|kom+ent\w*|commentaires?|coment\w+|"
+    r"(?<![a-z])(?:comments?(?:list|-list|s|-area|-body|-item)?|kom+ent\w*|talkbacks?|commentaires?|coment\w+|"
     r"commenti|reactions?|reacties|respond|repl(?:y|ies)|reviews|yorum\w*|hozzasz\w+|disqus\w*|"
     r"opiniones|avis|user-?reviews?|feedback|letters|testimonials?|responses|leserbriefe?|discussions?|"
     r"post-?nav(?:igation)?|prev-?next|pagination|carousel[\w-]*|slick[\w-]*|swiper[\w-]*|events|"
-    r"schema\.org/(?:book|movie|product|event|musicalbum|videogame)|newsletter-?(?:box|signup|form)|"
+    r"schema\.org/(?:book|movie|product|event|musicalbum|videogame|review|comment)|newsletter-?(?:box|signup|form)|"
     r"related[\w-]*|recommend\w*|teasers?(?!-?text)|trending|popular[\w-]*|most-?read|breaking|"
     r"columnists|video-?cards?|podcast-?(?:box|promo)|upcoming[\w-]*|weather|"
     r"(?:more|next|other|recent)[_-]?(?:news|stories|story|articles?|posts?|entries)|"

@@ -321,12 +321,16 @@ def _complete(authors: Authors, stated: Sequence[Authors]) -> Authors:
 
 
 def _find_in_text(signals: PageSignals) -> Authors:
-    """Return the persons that the text names as authors, without any mark in the markup."""
-    text = signals.text
+    """Return the persons that the text names as authors, without any mark in the markup; those
+    that comments and teasers alone name are none."""
     title = signals.title or ""
-    return text_bylines.labelled_persons(text, title) or text_bylines.beside_title(
-        text, title, signals.site_names, signals.dialect
-    )
+
+    def persons_in(text: str) -> Authors:
+        return text_bylines.labelled_persons(text, title) or text_bylines.beside_title(
+            text, title, signals.site_names, signals.dialect
+        )
+
+    return persons_in(signals.own_text) if persons_in(signals.text) else ()
 
 
 def _find_authors(signals: PageSignals, declared: Authors) -> Authors:
