@@ -243,6 +243,20 @@ BODY = "<p>The harbour reopened on Friday, the port authority said in a statemen
         "<div class=yorumlar><b class=author>Bo Lee</b><i class=tarih>9.11.2026</i></div>",
         "<div class=commentaires><b class=author>Bo Lee</b><i class=date>9/11/2026</i></div>",
         "<blockquote><p>Great quay.</p><i class=author>Bo Lee</i></blockquote>",
+        "<div itemscope itemtype=https://schema.org/Review><b itemprop=author>Bo Lee</b></div>",
+        "<div class=talkbacks><i class=author>Bo Lee</i></div>",
+        "<div id=comment-12><p>Well done!</p><p>Written by Bo Lee</p></div>",
+        "<div><p>When: Saturday 14 March 2026, 7pm</p><p>Where: Town hall</p></div>",
+        "<p>Deadline for applications: 15 January 2026</p>",
+        "<dl><dt>Founded</dt><dd>4 March 1998</dd><dt>Staff</dt><dd>12</dd></dl>",
+        (
+            "<a href=/1><i>9 November 2026</i> <b>Ferry is late again in the north</b></a>"
+            "<a href=/2><i>8 November 2026</i> <b>School opens again after the fire</b></a>"
+        ),
+        (
+            "<ul><li><a href=/1>Ferry late again</a> <i>9 November 2026</i></li>"
+            "<li><a href=/2>School opens</a> <i>8 November 2026</i></li></ul>"
+        ),
         "<div itemprop=review><b itemprop=author>Bo Lee</b></div>",
         "<div class=more-stories><p>By Bo Lee</p><i class=date>9 November 2026</i></div>",
         "<div class=weather><i class=date>Monday, 9 November 2026</i></div>",

@@ -37,6 +37,8 @@ MORE_DOUBT: Final = 45
 MAX_WORDS_OF_DATE_LINE: Final = 14
 LABEL_REACH: Final = 50
 NODES_OF_BYLINE: Final = 8
+LEAST_PROSE: Final = 120
+MOST_BESIDE_DAY: Final = 3
 """Ours, fitted on the open sites by benchmarks.metadata: how far from the
 headline bylines and date lines stand, in nodes of the tree, and how long they are."""
 
@@ -73,6 +75,7 @@ _BY: Final = any_of(
 _LABELS: Final = any_of(words("bylines", "labels"))
 _BYLINE: Final = re.compile(rf"(?:{_BY})\s*[:：]?\s+\S|(?:{_BY}|{_LABELS})\s*[:：]", re.IGNORECASE)
 _BY_ALONE: Final = re.compile(rf"(?:{_BY}|{_LABELS})\s*[:：]?", re.IGNORECASE)
+_LABEL_OF_DAY: Final = re.compile(r"\D{0,60}[^\W\d]\s?[:：]\s*(?:[^\W\d]{1,20}[ ,.]+)?\d")
 _CODE: Final = re.compile(r"//|/\*|[={};©]|\bcopyright\b", re.IGNORECASE)
 # Each part costs time on every page without byline or date; these are the ones that pay.
 _MARKS: Final = ("author", "byline", "autor", "date")  # parts of classes
@@ -177,6 +180,7 @@ _BESIDE_TEXT: Final = "figcaption,blockquote,dl,ul,ol"
 MAX_BESIDE_TEXT: Final = 200
 _ASIDE: Final = tag_ids("aside nav")
 _ITEM: Final = tag_id("li")
+_CELLS: Final = tag_ids("dd td")
 _QUOTES: Final = tag_ids("blockquote figcaption")
 _CARD: Final = tag_id("article")
 _FOOTER, _BODY = map(tag_id, ("footer", "body"))
@@ -194,9 +198,14 @@ def is_foreign(node: LexborNode, own_ancestors: Set[int], *, has_item: bool = Tr
         node, tag = parent, parent.tag_id
         if _is_marked_foreign(node.attributes):
             return True
-        may_be_box = tag in _ASIDE or (has_item and tag == _ITEM)
-        if tag in _QUOTES or (may_be_box and _holds_teaser(node)):
+        if tag in _QUOTES or (tag in _ASIDE and _holds_teaser(node)):
             return True
+        if has_item and tag == _ITEM and (link := node.css_first("a")) is not None:
+            # Of a list of headlines some are short.
+            if _holds_teaser(node.parent or link):
+                return True
+        elif has_item and tag == _LINK and _names_other_day(node.text()[:MAX_TEXT]):
+            return True  # the headline of another article beside its day
         if tag == _CARD and _holds_teaser(node) and len(node.text()) < MAX_CARD:
             return True
         if tag == _FOOTER and (around := node.parent) is not None and around.tag_id == _BODY:
@@ -277,6 +286,16 @@ def is_date_line(text: str) -> bool:
     return len(long_words) <= (4 if _DATE_LABEL.match(text.lower()) else 2)
 
 
+def _names_other_day(line: str, most: int = MOST_BESIDE_DAY) -> bool:
+    """Return whether a line with a date says what happens, or happened, on that day: "Deadline:
+    15 January 2026", "Company registered 12 May 2004 in Eastmoor"."""
+    if _DATE_LABEL.search(line.lower()):
+        return False
+    words = (word.lower() for word in _NO_NUMBER.findall(line))
+    named = sum(word not in dates.MONTHS_AND_DAYS for word in words)
+    return named > most or _LABEL_OF_DAY.match(line) is not None
+
+
 def labelled_date(text: str, dialect: Dialect) -> Stamp | None:
     """Find a date that follows a word for publishing or changing, anywhere in a text."""
     for end in islice(_ends_of_years(text), MAX_YEARS):
@@ -315,6 +334,7 @@ def days_in(text: str, dialect: Dialect) -> Iterator[Stamp]:
             or not is_date_line(line)
             or len(dates.YEAR.findall(line)) != 1
             or _CODE.search(line)
+            or _names_other_day(line, MAX_DATE_LINE)
         ):
             continue
         if stamp := dates.find(line, dialect):
@@ -485,6 +505,7 @@ class _Reader:
         self._dialect = dialect
         self._label = ""
         self._is_first = True
+        self._is_in_text = False
 
     def read(self, nodes: Iterable[LexborNode]) -> Sightings:
         """Return what these nodes show, the nearest first."""
@@ -561,6 +582,7 @@ class _Reader:
 
     def _text(self, node: LexborNode, content: str, distance: int) -> None:
         is_first, self._is_first = self._is_first and distance < NODES_OF_BYLINE, False
+        self._is_in_text = self._is_in_text or len(content) > LEAST_PROSE
         if len(content) > 2 * MAX_TEXT:
             return
         text = squeeze(content)
@@ -568,7 +590,10 @@ class _Reader:
             self.sightings.first_line = text
         dated = "20" in text or "." in text or "19" in text or dates.holds_other_day(text)
         if dated and (_DIGIT.search(text) or not text.isascii()) and is_date_line(text):
-            self._date(node, text, "", Sighting(2 + len(text) // 40, distance))
+            in_cell = (parent := node.parent) is not None and parent.tag_id in _CELLS
+            line = f"{self._label}{':' if in_cell and self._label else ''} {text}"
+            if not (self._is_in_text and _names_other_day(line)):
+                self._date(node, text, "", Sighting(2 + len(text) // 40, distance))
         if (
             len(text) <= MAX_OPENING
             and (byline := _byline_in(node, text))
