@@ -37,7 +37,8 @@ MORE_DOUBT: Final = 45
 MAX_WORDS_OF_DATE_LINE: Final = 14
 LABEL_REACH: Final = 50
 NODES_OF_BYLINE: Final = 8
-LEAST_PROSE: Final = 120
+LEAST_PROSE: Final = 60
+MAX_INTRODUCTION: Final = 240
 MOST_BESIDE_DAY: Final = 3
 """Ours, fitted on the open sites by benchmarks.metadata: how far from the
 headline bylines and date lines stand, in nodes of the tree, and how long they are."""
@@ -291,9 +292,9 @@ def _names_other_day(line: str, most: int = MOST_BESIDE_DAY) -> bool:
     15 January 2026", "Company registered 12 May 2004 in Eastmoor"."""
     if _DATE_LABEL.search(line.lower()):
         return False
-    words = (word.lower() for word in _NO_NUMBER.findall(line))
-    named = sum(word not in dates.MONTHS_AND_DAYS for word in words)
-    return named > most or _LABEL_OF_DAY.match(line) is not None
+    words = _NO_NUMBER.findall(line.lower())
+    beside = len(words) - sum(map(dates.MONTHS_AND_DAYS.__contains__, words))
+    return beside > most or _LABEL_OF_DAY.match(line) is not None
 
 
 def labelled_date(text: str, dialect: Dialect) -> Stamp | None:
@@ -505,7 +506,7 @@ class _Reader:
         self._dialect = dialect
         self._label = ""
         self._is_first = True
-        self._is_in_text = False
+        self._prose = 0  # letters
 
     def read(self, nodes: Iterable[LexborNode]) -> Sightings:
         """Return what these nodes show, the nearest first."""
@@ -582,7 +583,8 @@ class _Reader:
 
     def _text(self, node: LexborNode, content: str, distance: int) -> None:
         is_first, self._is_first = self._is_first and distance < NODES_OF_BYLINE, False
-        self._is_in_text = self._is_in_text or len(content) > LEAST_PROSE
+        if len(content) > LEAST_PROSE:
+            self._prose += len(content)
         if len(content) > 2 * MAX_TEXT:
             return
         text = squeeze(content)
@@ -592,7 +594,7 @@ class _Reader:
         if dated and (_DIGIT.search(text) or not text.isascii()) and is_date_line(text):
             in_cell = (parent := node.parent) is not None and parent.tag_id in _CELLS
             line = f"{self._label}{':' if in_cell and self._label else ''} {text}"
-            if not (self._is_in_text and _names_other_day(line)):
+            if self._prose <= MAX_INTRODUCTION or not _names_other_day(line):
                 self._date(node, text, "", Sighting(2 + len(text) // 40, distance))
         if (
             len(text) <= MAX_OPENING
