@@ -70,6 +70,8 @@ MEAN_OTHERS: Final = 0.72
 # Ours: letters of a text that is all of a page, too short for an article, and that share there.
 MAX_LETTERS: Final = 90
 OTHERS_OF_SHORT: Final = 0.5
+# Ours: the mean share on a page without a headline, where it addresses its reader or nobody.
+OTHERS_WITHOUT_HEADLINE: Final = (0.8, 0.6)
 _CRY: Final = re.compile(r"^ [¡]?[^\W\d_]{2,8} $")
 # "404", "Error 404", "HTTP-Fehler 503": the number of an answer, which says what became of a page.
 _ANSWER: Final = re.compile(
@@ -123,9 +125,10 @@ def speaks_to_reader(text: str) -> bool:
     return any(word in spoken for kinds in _notices().values() for word in kinds["reader"])
 
 
-def tells_of_itself(text: str) -> bool:
+def tells_of_itself(text: str, *, has_headline: bool = True) -> bool:
     """Return whether a short text speaks to its reader of page, browser, cookies, access or login
-    in each of its sentences, as do soft errors, shells, consent and maintenance pages."""
+    in each of its sentences, as do soft errors, shells, consent and maintenance pages; without a
+    headline it may speak of other things, too."""
     text = _elided(text)
     spoken = [f" {' '.join(part.split())} " for part in _SENTENCE.split(_lower(text))]
     has_answer = any(map(_ANSWER.match, spoken))
@@ -137,7 +140,8 @@ def tells_of_itself(text: str) -> bool:
             kind: {word for word in words for sentence in sentences if word in sentence}
             for kind, words in ((kind, kinds[kind]) for kind in ("page", "state", "reader"))
         }
-        if not hits["page"] or not (hits["state"] or has_answer):
+        is_told = bool(hits["state"] or has_answer or (hits["reader"] and not has_headline))
+        if not hits["page"] or not is_told:
             continue
         finder, meanings = _finder(_OF_SELF | {_NEWS}, language)
         hits_of = [_hits(finder, meanings, sentence) for sentence in sentences]
@@ -146,6 +150,9 @@ def tells_of_itself(text: str) -> bool:
         others = [
             _kinds_and_others(language, *pair)[1] for pair in zip(sentences, hits_of, strict=True)
         ]
+        most = OTHERS_WITHOUT_HEADLINE[not hits["reader"]] * len(others)
+        if not has_headline and sum(others) <= most:
+            return True
         limit = MAX_OTHERS_TO_READER if hits["reader"] else MAX_OTHERS
         if len(text) <= MAX_LETTERS and hits["reader"] and len(hits["page"] | hits["state"]) > 1:
             limit = OTHERS_OF_SHORT

@@ -49,6 +49,10 @@ _XENFORO: Final = b'<html id="XF"'
 SHORT: Final = 120
 # Ours, words: a notice of a page about itself is shorter, a welcome to a new site longer.
 NOTICE: Final = 80
+# Ours: letters in a row that the title of a short article shares with its text, at least, and those
+# of scripts without blanks.
+LEAST_SHARED: Final = 5
+LEAST_SHARED_SIGNS: Final = 2
 TEASER: Final = 250
 LONG: Final = 400
 # Ours: words within links for each word of text from which on a page with a section's address may
@@ -93,6 +97,12 @@ def _kind_by_rules(page: ParsedPage, paragraphs: Sequence[str]) -> Kind:
     kind = _kind_of_text(page.metadata, text, length)
     if kind != "article" or not text:
         return kind
+    if (
+        length < NOTICE
+        and not _has_headline(page, text)
+        and (tells_of_itself(text, has_headline=False))
+    ):
+        return "error"
     if _is_consent_page(page, text):
         return "consent"
     if not page.metadata.declared.is_article and _is_thread_or_product(page):
@@ -100,6 +110,22 @@ def _kind_by_rules(page: ParsedPage, paragraphs: Sequence[str]) -> Kind:
     if length < TEASER and _is_teaser(page, paragraphs):
         return "paywall"
     return kind
+
+
+def _has_headline(page: ParsedPage, text: str) -> bool:
+    """Return whether a page says that it has an article: by type, date or author, or by a heading
+    or title that shares letters with the text and doesn't just repeat its beginning."""
+    metadata = page.metadata
+    if metadata.declared.is_article or metadata.published or metadata.authors:
+        return True
+    heading = page.tree.css_first("h1, h2")
+    title = _squeeze(heading.text() if heading is not None else metadata.title or "")
+    lowered = _squeeze(text)
+    if heading is not None and lowered.startswith(title):
+        return False
+    least = LEAST_SHARED if " " in lowered else LEAST_SHARED_SIGNS
+    parts = (title[at : at + least] for at in range(len(title) - least + 1))
+    return any(part in lowered for part in parts)
 
 
 def _is_thread_or_product(page: ParsedPage) -> bool:

@@ -245,6 +245,36 @@ def test_page_that_tells_its_reader_of_itself_is_an_error(text):
     assert extract(html, STORY).kind in {"error", "consent"}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Our servers are having a bad day. Come back in a few minutes.",
+        "Press and hold the button to show that you are not a bot.",
+        "Ce contenu n'est pas accessible depuis votre pays.",
+        "お使いのブラウザはサポートされていません。",
+        "De website is even uit de lucht wegens onderhoud.",
+    ],
+)
+def test_few_words_of_a_page_suffice_where_it_has_no_headline(text):
+    shell = f"<title>The Pier</title><div id=root><p>{text}</p></div>"
+    assert extract(shell, STORY).kind == "error"
+    head = f"<title>The Pier</title><h1>{text}</h1><div id=root><p>{text}</p></div>"
+    assert extract(head, STORY).kind == "error"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<title>In brief</title><p>The browser loses users, and its maker will cut 200 jobs.</p>",
+        "<h1>Web del ayuntamiento</h1><p>La página del ayuntamiento estuvo caída tres horas.</p>",
+        "<title>The Pier</title><p>A page of a lost bible was found in an attic in Ely.</p>",
+        "<h1>網站故障</h1><p>該銀行網站週二發生故障，三小時後恢復。</p>",
+    ],
+)
+def test_brief_about_a_page_is_an_article(page):
+    assert extract(page, STORY).kind == "article"
+
+
 def test_welcome_to_a_new_site_is_no_notice():
     """A crawl compares it with what other addresses show (2026-11-28)."""
     paragraphs = "".join(
