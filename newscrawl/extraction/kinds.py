@@ -113,16 +113,22 @@ def _kind_by_rules(page: ParsedPage, paragraphs: Sequence[str]) -> Kind:
 
 
 def _has_headline(page: ParsedPage, text: str) -> bool:
-    """Return whether a page says that it has an article: by type, date or author, or by a heading
-    or title that shares letters with the text and doesn't just repeat its beginning."""
+    """Return whether a page says that it has an article: by type, author or a date other than its
+    address, by a heading that is no exclamation and doesn't repeat the beginning of the text, or by
+    a title that shares letters with it."""
     metadata = page.metadata
-    if metadata.declared.is_article or metadata.published or metadata.authors:
+    is_dated = metadata.published and not metadata.date_evidence.place.endswith("address")
+    if metadata.declared.is_article or is_dated or metadata.authors:
         return True
-    heading = page.tree.css_first("h1, h2")
-    title = _squeeze(heading.text() if heading is not None else metadata.title or "")
     lowered = _squeeze(text)
-    if heading is not None and lowered.startswith(title):
-        return False
+    if heading := page.tree.css_first("h1, h2"):
+        title = _squeeze(heading.text())
+        if lowered.startswith(title) or (" " not in title and " " in lowered):
+            return False
+        if " " in title:
+            return True
+    else:
+        title = _squeeze(metadata.title or "")
     least = LEAST_SHARED if " " in lowered else LEAST_SHARED_SIGNS
     parts = (title[at : at + least] for at in range(len(title) - least + 1))
     return any(part in lowered for part in parts)
