@@ -175,6 +175,10 @@ def test_article_about_walls_is_an_article(path):
         "この記事は残り800文字",
         "This post is for paid subscribers",
         "The rest of this article is behind a paywall.",
+        "This story is for members. Sign up or log in.",
+        "Dieser Text ist nur mit Abo lesbar.",
+        "Этот материал открыт по подписке.",
+        "この記事は会員だけが読めます。",
         "Noch 80 % des Artikels",
         "Hai già un abbonamento? Accedi",
         "Masz już prenumeratę? Zaloguj się",
@@ -200,6 +204,8 @@ def test_call_behind_a_short_text_makes_a_paywall(call):
         "Mehr zum Thema lesen Sie hier. About us",
         "Das Auto kostet 80 % des Listenpreises.",
         "Logga in. Om oss",
+        "This article was first published in 2019.",
+        "Share this article | Sign in",
     ],
 )
 def test_other_lines_behind_a_short_text_make_no_paywall(line):
