@@ -118,8 +118,8 @@ def read_metadata(
     """
     signals = gather_signals(tree, url, language)
     dates = publication_dates(signals, now or datetime.now(UTC))
-    stated = [*candidates_in(AUTHORS_IN, signals)]
-    authors = _authors(signals, [candidate.value for candidate in stated])
+    statements = [*candidates_in(AUTHORS_IN, signals)]
+    authors = _authors(signals, [candidate.value for candidate in statements])
     return Metadata(
         title=signals.title,
         authors=authors,
@@ -133,7 +133,7 @@ def read_metadata(
         declared=_declared_kind(signals, has_date=dates.are_stated),
         article_body=jsonld.text_of(signals.article.get("articleBody")),
         date_evidence=dates.evidence,
-        author_evidence=_evidence_of(authors, stated, signals),
+        author_evidence=_evidence_of(authors, statements, signals),
     )
 
 
@@ -250,16 +250,16 @@ FIELDS: Final[dict[str, dict[str, Sequence[Callable[[PageSignals], object]]]]] =
 }
 
 
-def _authors(signals: PageSignals, stated: Sequence[Authors]) -> Authors:
+def _authors(signals: PageSignals, statements: Sequence[Authors]) -> Authors:
     """Return the authors' names, once each.
 
     Persons whom the page shows replace a field that names only the site itself.
     """
     declared: Authors = ()
-    for authors in stated:
+    for authors in statements:
         if authors and not titles.all_sites(authors, signals.site_names):
             if not all(map(names.is_weak, authors)):
-                return _find_authors(signals, _complete(authors, stated))
+                return _find_authors(signals, _complete(authors, statements))
             declared = authors
             break
         declared = declared or authors
@@ -296,13 +296,13 @@ def _authors(signals: PageSignals, stated: Sequence[Authors]) -> Authors:
 
 
 def _evidence_of(
-    authors: Authors, stated: Sequence[Candidate[Authors]], signals: PageSignals
+    authors: Authors, statements: Sequence[Candidate[Authors]], signals: PageSignals
 ) -> Evidence:
     """Return the rank of the authors: fields state them, the headline's block shows them, or they
     are somewhere else on the page."""
     if not authors:
         return Evidence()
-    for candidate in stated:
+    for candidate in statements:
         if not set(authors).isdisjoint(candidate.value):
             return Evidence("stated", candidate.place)
     around = signals.around_heading
@@ -311,10 +311,10 @@ def _evidence_of(
     return Evidence("shown", "around_heading") if is_shown else Evidence("text")
 
 
-def _complete(authors: Authors, stated: Sequence[Authors]) -> Authors:
+def _complete(authors: Authors, statements: Sequence[Authors]) -> Authors:
     """Return the authors of the field that names all of these and more persons."""
     folded = {name.casefold() for name in authors}
-    for more in stated:
+    for more in statements:
         if folded < {name.casefold() for name in more} and not any(map(names.is_weak, more)):
             return more
     return authors
