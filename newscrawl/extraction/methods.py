@@ -245,7 +245,9 @@ def _combined_method(threshold: float, *, of_article: bool = True) -> Callable[[
         mask = with_standfirst(tokens, page.block_features, page.probabilities, mask)
         if of_article:  # below the question of a forum are its answers
             if page.metadata.declared.kind != "live":
-                mask = without_behind(page.candidates.page, tokens, page.probabilities, mask)
+                mask = without_behind(
+                    page.candidates.page, tokens, page.probabilities, is_title, mask
+                )
             mask = without_comments(page.candidates.page, tokens.words, mask)
             mask = without_further_stories(page.candidates.page, tokens, is_title, mask)
             mask = without_teasers(page.candidates.page, tokens, page.probabilities, mask)

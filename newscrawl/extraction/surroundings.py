@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from newscrawl.extraction.block_features import BlockFeatures, hints_of
 from newscrawl.extraction.blocks import UNWANTED, BlockPage, ElementNames, clean, tag_id
 from newscrawl.extraction.features import members_of
+from newscrawl.extraction.metadata.dates import find
 from newscrawl.extraction.metadata.vocabulary import any_of, contains_any, words
 from newscrawl.extraction.tokens import Tokens
 from newscrawl.notices import offers_the_rest, words_of_notices
@@ -60,12 +61,13 @@ AROUND_TEASERS: Final = 3
 # Ours, fitted on the development corpus: the share of the kept words of an element that holds the
 # text, behind which nothing belongs to it; the probability from which on a sentence there is text
 # all the same, and below a heading; the fewest frequent questions, and the words of one; and words
-# of what one link encloses that is a card.
+# of what one link encloses that is a card. Of an article from which on a second one may follow it.
 SHARE_OF_HOLDER: Final = 0.5
 LIKELY_BEHIND: Final = 0.8
 LIKELY_CHAPTER: Final = 0.97
 FREQUENT_QUESTIONS: Final = (2, 20)
 WORDS_IN_LINK: Final = 8
+MIN_STORY: Final = 40
 # Ours: words of a label above the headlines of other articles, characters of the line that offers
 # the rest of an article that isn't free.
 WORDS_OF_LABEL: Final = 7
@@ -484,12 +486,15 @@ def without_behind(
     blocks: BlockPage,
     tokens: Tokens,
     probabilities: NDArray[np.float32],
+    is_title: NDArray[np.bool_],
     mask: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
     """Return the kept blocks without a few behind the element that holds the text, of which the
     network isn't sure: the innermost one around its middle that is an ARTICLE, a MAIN or so named,
-    and has half of its words; a part of the text if it goes on in elements alike."""
+    and has half of its words; a part of the text if it goes on in elements alike. Stories that
+    follow in ARTICLEs of their own, with headlines alike, are left out, too."""
     elements, owners = blocks.elements, blocks.owners
+    mask = mask & (owners < _end_of_story(blocks, tokens.words * mask, is_title))
     words = tokens.words * mask
     places = words.nonzero()[0]
     if not len(places):
@@ -515,6 +520,42 @@ def without_behind(
                 return mask & (owners < end)
         element = int(elements.parents[element])
     return mask
+
+
+def _end_of_story(
+    blocks: BlockPage, of_text: NDArray[np.int64], is_title: NDArray[np.bool_]
+) -> int:
+    """Return the end of the headline's ARTICLE, if it has a text and behind it is an ARTICLE with
+    another text and a date below a headline of the same tag or class: entries of a ticker are short,
+    chapters without a date; else the end of the page."""
+    elements, owners = blocks.elements, blocks.owners
+    headings = _HEADINGS[elements.tags[owners]].nonzero()[0].tolist()
+    title = next((place for place in headings if is_title[place]), -1)
+    article = int(owners[title]) if title >= 0 else 0
+    tag, name = elements.tags[article], _class_of(elements.names(article))
+    while article > 0 and elements.tags[article] != _ARTICLE:
+        article = int(elements.parents[article])
+    if article <= 0 or of_text[blocks.within(article)].sum() < MIN_STORY:
+        return len(elements.tags)
+    end = int(elements.ends[article])
+    others = end + (elements.tags[end:] == _ARTICLE).nonzero()[0]
+    read = set[int]()
+    for owner in owners[headings].tolist():
+        around = others[(others < owner) & (owner < elements.ends[others])].tolist()
+        is_alike = elements.tags[owner] == tag or _class_of(elements.names(owner)) == name != ""
+        if not is_alike or not around or around[-1] in read:
+            continue
+        read.add(around[-1])
+        within = blocks.within(around[-1])
+        if of_text[within].sum() >= MIN_TEXT and _has_date(blocks.raw[within], of_text[within]):
+            return end
+    return len(elements.tags)
+
+
+def _has_date(raws: Sequence[str], of_text: NDArray[np.int64]) -> bool:
+    """Return whether one of these blocks, without those of the text, is a line with a date."""
+    lines = (raw for raw, words in zip(raws, of_text.tolist(), strict=True) if not words)
+    return any(find(clean(raw)) is not None for raw in lines if len(raw) <= LONGEST_LABEL)
 
 
 def _is_second_part(

@@ -48,7 +48,7 @@ def kept(body: str, *, likely: float = 0.6) -> list[str]:
     tokens = measure(page).tokens
     probabilities = np.full(len(page), likely, dtype=np.float32)
     is_title = np.array([text == TITLE for text in page.texts], dtype=bool)
-    mask = without_behind(page, tokens, probabilities, ~is_title)
+    mask = without_behind(page, tokens, probabilities, is_title, ~is_title)
     mask = without_comments(page, tokens.words, mask)
     mask = without_further_stories(page, tokens, is_title, mask)
     mask = without_teasers(page, tokens, probabilities, mask)
