@@ -46,7 +46,7 @@ from newscrawl.storage.models import (
     Source,
 )
 from newscrawl.storage.quarantine import Reason, share_words
-from newscrawl.storage.rollups import Contribution, RollupUpdate
+from newscrawl.storage.rollups import RollupUpdate, is_counted
 from newscrawl.storage.unregistered import replace_unregistered, write_unregistered
 from newscrawl.storage.words import Wording, same_story
 
@@ -132,18 +132,15 @@ def add_articles(
     _ADD_ARTICLES.write(connection, list(map(itemgetter(*_COLUMNS), rows)))
     numbered = list(zip(numbers, rows, [record for record, _ in incoming], strict=True))
     add_urls(connection, [(url, number) for number, _, record in numbered for url in record.urls])
-    counts, boilerplate = write_occurrences(
+    write_occurrences(
         connection,
         {number: record.mentions for number, _, record in numbered},
         {number: record.boilerplate for number, _, record in numbered},
     )
     write_unregistered(connection, {number: record.unregistered for number, _, record in numbered})
     for number, row, record in numbered:
-        contribution = Contribution.of(
-            row, companies=counts[number], boilerplate=boilerplate[number]
-        )
-        if contribution is not None:
-            rollups.add(contribution, record.wording)
+        if is_counted(row["access"], row["kind"]):
+            rollups.add(number, record.wording)
 
 
 def _text(record: Record, origin: Origin) -> tuple[int, str] | None:
@@ -451,11 +448,9 @@ def revise(connection: Connection, record: Record, stored: StoredArticle, run_id
         connection.execute(delete(table).where(table.article_id == stored.id))
     text = (record.columns["title"], record.columns["text"])
     mentions = with_corrections(connection, stored.id, text, record.mentions)
-    counts, _ = write_occurrences(
-        connection, {stored.id: mentions}, {stored.id: record.boilerplate}
-    )
+    write_occurrences(connection, {stored.id: mentions}, {stored.id: record.boilerplate})
     replace_unregistered(connection, {stored.id: record.unregistered})
-    after = {company: sum(in_places) for company, in_places in counts[stored.id].items()}
+    after = dict(connection.execute(_OCCURRENCES, {"article_id": stored.id}).all())
     differences = [
         {
             "article_id": stored.id,

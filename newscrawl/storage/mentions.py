@@ -34,9 +34,6 @@ _COMPANIES = (
 _ADD_COMPANIES = BulkInsert(Company, conflict=lambda row: row.on_conflict_do_nothing())
 _MENTIONS, _BOILERPLATE = BulkInsert(models.Mention), BulkInsert(models.Boilerplate)
 
-# Occurrences in headline and body, by the company's number.
-MentionIds = dict[int, tuple[int, int]]
-
 # The rule of mentions that people have added.
 CORRECTED = "correction"
 CorrectionKind = Literal["wrong", "missed"]
@@ -77,9 +74,8 @@ def write_occurrences(
     connection: Connection,
     mentions: Mapping[int, Sequence[Mention]],
     boilerplate: Mapping[int, Mapping[str, int]],
-) -> tuple[dict[int, MentionIds], dict[int, dict[int, int]]]:
-    """Write the mentions of articles that have none yet, and the boilerplate; return the counts
-    of each by company."""
+) -> None:
+    """Write the mentions of articles that have none yet, and the boilerplate."""
     names = {mention.company for matches in mentions.values() for mention in matches}
     names.update(name for numbers in boilerplate.values() for name in numbers)
     ids = _company_ids(connection, names)
@@ -98,25 +94,13 @@ def write_occurrences(
         for mention in matches
     ]
     _MENTIONS.write(connection, rows)
-    numbers: dict[int, dict[int, int]] = {}
-    for article_id, counted in boilerplate.items():
-        numbers[article_id] = {ids[name]: number for name, number in counted.items() if number > 0}
-    _BOILERPLATE.write(
-        connection,
-        [
-            (article_id, company, number)
-            for article_id, counted in numbers.items()
-            for company, number in counted.items()
-        ],
-    )
-    counts: dict[int, MentionIds] = {}
-    for article_id, matches in mentions.items():
-        counts[article_id] = {}
-        for mention in matches:
-            company, headline = ids[mention.company], mention.section == "title"
-            in_title, in_body = counts[article_id].get(company, (0, 0))
-            counts[article_id][company] = (in_title + headline, in_body + (not headline))
-    return counts, numbers
+    in_boilerplate = [
+        (article_id, ids[name], number)
+        for article_id, counted in boilerplate.items()
+        for name, number in counted.items()
+        if number > 0
+    ]
+    _BOILERPLATE.write(connection, in_boilerplate)
 
 
 def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]:

@@ -42,7 +42,7 @@ from newscrawl.storage.models import (
     CountedArticle,
     Mention,
 )
-from newscrawl.storage.query_matches import Matches, QueryMatcher, stored_matches
+from newscrawl.storage.query_matches import QueryMatcher, stored_matches
 from newscrawl.storage.text_index import (
     IndexEntry,
     add_to_search,
@@ -143,17 +143,12 @@ _PAIRED = select(Appearance.minute, Appearance.article_id, Appearance.company_id
 )
 # Ours: an article of more companies, such as a list of share prices, has too many pairs of them.
 MAX_PAIRED = 30
-_ARTICLES = select(
-    Article.id,
-    Article.source_id,
-    Article.day,
-    Article.published_at,
-    Article.first_seen_at,
-    Article.language,
-    Article.section,
-    Article.access,
-    Article.kind,
-).where(one_of(Article.id, "numbers"))
+_ARTICLES = (
+    select(Article.id, Article.source_id, Article.day, Article.published_at, Article.first_seen_at)
+    .add_columns(Article.language, Article.section, Article.access, Article.kind)
+    .where(one_of(Article.id, "numbers"))
+    .order_by(Article.id)
+)
 _OCCURRENCES = (
     select(
         Mention.article_id,
@@ -186,22 +181,6 @@ class Contribution:
     boilerplate: Mapping[int, int]
     queries: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, row: Any, **counts: Any) -> "Contribution | None":
-        """Return the contribution of an article by its columns; None if it does not count."""
-        if not is_counted(row["access"], row["kind"]):
-            return None
-        return cls(
-            article_id=row["id"],
-            source_id=row["source_id"],
-            day=row["day"],
-            minute=minute_of(row["published_at"] or row["first_seen_at"]),
-            language=row["language"] or "",
-            section=row["section"] or "",
-            limited=row["access"] != "open",
-            **counts,
-        )
-
 
 class DailySums:
     """Changes of the daily sums that are not yet written."""
@@ -210,14 +189,6 @@ class DailySums:
         self._changes: dict[type[Any], dict[tuple[Any, ...], list[int]]] = {
             table: {} for table in _KEYS
         }
-
-    def add(self, contribution: Contribution) -> None:
-        """Add an article's contribution."""
-        self._change(contribution, 1)
-
-    def subtract(self, contribution: Contribution) -> None:
-        """Subtract an article's contribution."""
-        self._change(contribution, -1)
 
     def write(self, connection: Connection) -> None:
         """Write the changes in the order of their keys, so that no two writers wait for each
@@ -261,7 +232,8 @@ class DailySums:
             connection.execute(_DROP_SOURCE, read_again)
             connection.execute(_ADD_SOURCE_AGAIN, read_again)
 
-    def _change(self, contribution: Contribution, times: int) -> None:
+    def add(self, contribution: Contribution, times: int = 1) -> None:
+        """Add an article's contribution, or with -1 `times` subtract it."""
         counted = {**contribution.companies, **contribution.queries}
         for company in counted.keys() | contribution.boilerplate.keys():
             occurrences, boilerplate = (
@@ -296,46 +268,30 @@ def is_counted(access: str, kind: str) -> bool:
     return kind in COUNTED_KINDS or access != "open"
 
 
-def contributions_of(connection: Connection, numbers: Sequence[int]) -> list[Contribution]:
-    """Return the contributions of those of the articles that count."""
+def contributions_of(connection: Connection, numbers: Sequence[int]) -> dict[int, Contribution]:
+    """Return the contributions of those of the articles that count, without saved queries."""
     parameters = {"numbers": list(numbers)}
-    companies: dict[int, dict[int, tuple[int, int]]] = {}
+    companies: dict[int, dict[int, tuple[int, int]]] = defaultdict(dict)
     for number, company, in_title, in_body in connection.execute(_OCCURRENCES, parameters):
-        companies.setdefault(number, {})[company] = (int(in_title), int(in_body))
-    boilerplate: dict[int, dict[int, int]] = {}
+        companies[number][company] = (int(in_title), int(in_body))
+    boilerplate: dict[int, dict[int, int]] = defaultdict(dict)
     for number, company, occurrences in connection.execute(_IN_BOILERPLATE, parameters):
-        boilerplate.setdefault(number, {})[company] = occurrences
-    queries = stored_matches(connection, numbers)
-    contributions = (
-        Contribution.of(
-            row,
-            companies=companies.get(row["id"], {}),
-            boilerplate=boilerplate.get(row["id"], {}),
-            queries=queries.get(row["id"], {}),
+        boilerplate[number][company] = occurrences
+    return {
+        row.id: Contribution(
+            article_id=row.id,
+            source_id=row.source_id,
+            day=row.day,
+            minute=minute_of(row.published_at or row.first_seen_at),
+            language=row.language or "",
+            section=row.section or "",
+            limited=row.access != "open",
+            companies=companies[row.id],
+            boilerplate=boilerplate[row.id],
         )
-        for row in connection.execute(_ARTICLES, parameters).mappings()
-    )
-    return [contribution for contribution in contributions if contribution is not None]
-
-
-def insert_rows(connection: Connection, entries: Sequence[tuple[Contribution, int]]) -> None:
-    """Insert the rows of articles that have none, each with the id of its story."""
-    if not entries:
-        return
-    counted, appearances, pairs = [], [], []
-    for article, story_id in entries:
-        key = article.minute, article.article_id
-        limited = int(article.limited)
-        entry = (*key, article.source_id, article.language, article.section, limited)
-        counted.append((*entry, *(_all(article.companies) or (0, 0)), story_id))
-        appearances += [
-            (company, *entry, *occurrences, story_id)
-            for company, occurrences in (*article.companies.items(), *article.queries.items())
-        ]
-        pairs += [(*pair, *key, limited, story_id) for pair in pairs_of(article.companies)]
-    _ADD_COUNTED.write(connection, counted)
-    _ADD_APPEARANCES.write(connection, appearances)
-    _ADD_PAIRS.write(connection, pairs)
+        for row in connection.execute(_ARTICLES, parameters)
+        if is_counted(row.access, row.kind)
+    }
 
 
 def pairs_of(companies: Collection[int]) -> Iterator[tuple[int, int]]:
@@ -396,23 +352,23 @@ class RollupUpdate:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._sums = DailySums()
-        self._new: list[tuple[Contribution, IndexEntry]] = []
+        self._new: dict[int, Wording] = {}
         self._matcher: QueryMatcher | None = None
 
-    def add(self, contribution: Contribution, wording: Wording) -> None:
-        """Add a new article."""
-        entry = IndexEntry(contribution.article_id, contribution.minute, wording)
-        self._new.append((contribution, entry))
+    def add(self, number: int, wording: Wording) -> None:
+        """Add a new article, whose rows are stored."""
+        self._new[number] = wording
 
     @contextmanager
     def updating(self, numbers: Sequence[int]) -> Iterator[None]:
         """Update the rollups of these articles after the block, which may change their rows, texts,
         mentions and boilerplate."""
         self._flush()
-        before = self._contributions(numbers)
+        before = contributions_of(self._connection, numbers)
+        queries = stored_matches(self._connection, numbers)
         old_words = self._words(before)
         yield
-        after, words = self._match_again(numbers)
+        after, words = self._match(numbers, stored=True)
         # The story of each article that counts after the change.
         stories = dict(self._connection.execute(_STORIES, {"numbers": list(before)}).all())
         changed = [number for number in sorted(after) if old_words.get(number) != words[number]]
@@ -420,14 +376,10 @@ class RollupUpdate:
             remove_sketch(self._connection, number)
         candidates = [words[number] for number in changed]
         stories |= assign_stories(self._connection, candidates, stories)
-        for article in before.values():
-            self._sums.subtract(article)
-        for article in after.values():
-            self._sums.add(article)
+        for number, article in before.items():
+            self._sums.add(replace(article, queries=queries.get(number, {})), times=-1)
         delete_rows(self._connection, numbers)
-        insert_rows(
-            self._connection, [(article, stories[number]) for number, article in after.items()]
-        )
+        self._insert(after, stories)
         moved = {number for number in numbers if old_words.get(number) != words.get(number)}
         remove_from_search(
             self._connection, [old_words[number] for number in sorted(moved & old_words.keys())]
@@ -437,77 +389,72 @@ class RollupUpdate:
     def add_stored(self, numbers: Sequence[int]) -> None:
         """Add stored articles that are neither in the daily sums nor in the search index; each
         keeps its story if it has one."""
-        contributions, words = self._match_again(numbers)
+        articles, words = self._match(numbers, stored=True)
         stories = dict(self._connection.execute(_STORIES, {"numbers": list(numbers)}).all())
         delete_rows(self._connection, numbers)
-        without = [words[number] for number in sorted(contributions.keys() - stories.keys())]
+        without = [words[number] for number in sorted(articles.keys() - stories.keys())]
         for entry in without:
             remove_sketch(self._connection, entry.article_id)
         stories |= assign_stories(self._connection, without)
-        entries = [(article, words[number]) for number, article in sorted(contributions.items())]
-        self._assign(entries, stories)
+        self._insert(articles, stories)
+        add_to_search(self._connection, [words[number] for number in sorted(articles)])
 
     def write(self) -> None:
         """Write all changes, at the end of the transaction."""
         self._flush()
         self._sums.write(self._connection)
 
-    def _contributions(self, numbers: Sequence[int]) -> dict[int, Contribution]:
-        return {
-            article.article_id: article for article in contributions_of(self._connection, numbers)
-        }
-
-    def _match_again(
-        self, numbers: Sequence[int]
-    ) -> tuple[dict[int, Contribution], dict[int, IndexEntry]]:
-        """Return the contributions and words of stored articles after they were matched again."""
-        contributions = self._contributions(numbers)
-        words = self._words(contributions)
-        pairs = [(article, words[number]) for number, article in contributions.items()]
-        matches = self._matches(pairs, numbers)
-        matched = {
-            n: replace(article, queries=matches.get(n, {})) for n, article in contributions.items()
-        }
-        return matched, words
-
-    def _matches(
-        self, entries: Sequence[tuple[Contribution, IndexEntry]], changed: Sequence[int] = ()
-    ) -> dict[int, Matches]:
-        self._matcher = self._matcher or QueryMatcher(self._connection)
-        articles = [
-            (article.article_id, article.source_id, article.language, words.wording)
-            for article, words in entries
-        ]
-        return self._matcher.update(articles, changed)
-
     def _flush(self) -> None:
-        if not self._new:
-            return
-        matches = self._matches(self._new)
-        new = [
-            (replace(article, queries=matches[article.article_id]), words)
-            if article.article_id in matches
-            else (article, words)
-            for article, words in self._new
+        if self._new:
+            articles, words = self._match([*self._new], stored=False)
+            self._new = {}
+            entries = [*words.values()]
+            self._insert(articles, assign_stories(self._connection, entries))
+            add_to_search(self._connection, entries)
+
+    def _match(
+        self, numbers: Sequence[int], *, stored: bool
+    ) -> tuple[dict[int, Contribution], dict[int, IndexEntry]]:
+        """Return the contributions and the words of articles, after the articles, which may have
+        been `stored` before, were matched with the saved queries."""
+        articles = contributions_of(self._connection, numbers)
+        words = self._words(articles)
+        self._matcher = self._matcher or QueryMatcher(self._connection)
+        searched = [
+            (number, article.source_id, article.language, words[number].wording)
+            for number, article in articles.items()
         ]
-        self._new = []
-        self._assign(new, assign_stories(self._connection, [words for _, words in new]))
+        matches = self._matcher.update(searched, numbers if stored else ())
+        for number in matches:
+            articles[number] = replace(articles[number], queries=matches[number])
+        return articles, words
 
-    def _assign(
-        self, entries: Sequence[tuple[Contribution, IndexEntry]], stories: Mapping[int, int]
-    ) -> None:
-        for article, _ in entries:
+    def _insert(self, articles: Mapping[int, Contribution], stories: Mapping[int, int]) -> None:
+        """Insert the rows of articles that have none, each with the id of its story."""
+        counted, appearances, pairs = [], [], []
+        for number, article in articles.items():
             self._sums.add(article)
-        insert_rows(
-            self._connection, [(article, stories[article.article_id]) for article, _ in entries]
-        )
-        add_to_search(self._connection, [words for _, words in entries])
+            key, story_id = (article.minute, number), stories[number]
+            limited = int(article.limited)
+            entry = (*key, article.source_id, article.language, article.section, limited)
+            counted.append((*entry, *(_all(article.companies) or (0, 0)), story_id))
+            appearances += [
+                (company, *entry, *occurrences, story_id)
+                for company, occurrences in (*article.companies.items(), *article.queries.items())
+            ]
+            pairs += [(*pair, *key, limited, story_id) for pair in pairs_of(article.companies)]
+        _ADD_COUNTED.write(self._connection, counted)
+        _ADD_APPEARANCES.write(self._connection, appearances)
+        _ADD_PAIRS.write(self._connection, pairs)
 
-    def _words(self, contributions: Mapping[int, Contribution]) -> dict[int, IndexEntry]:
-        rows = self._connection.execute(_TEXTS, {"numbers": list(contributions)})
+    def _words(self, articles: Mapping[int, Contribution]) -> dict[int, IndexEntry]:
+        wordings = {number: self._new[number] for number in articles if number in self._new}
+        numbers = [number for number in articles if number not in wordings]
+        for row in self._connection.execute(_TEXTS, {"numbers": numbers}) if numbers else ():
+            wordings[row.id] = Wording.of(row.title, row.text)
         return {
-            number: IndexEntry(number, contributions[number].minute, Wording.of(title, text))
-            for number, title, text in rows
+            number: IndexEntry(number, article.minute, wordings[number])
+            for number, article in articles.items()
         }
 
 

@@ -138,7 +138,7 @@ def test_page_outside_the_frontier_is_stored(frontier):
 
 
 # Of a batch in a database without saved queries, with BEGIN.
-MAX_STATEMENTS = 29
+MAX_STATEMENTS = 32
 
 
 @contextmanager
