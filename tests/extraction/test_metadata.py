@@ -164,17 +164,20 @@ def test_places_of_the_publication_date_are_asked_in_their_order(html):
          "dcterms.available nrbi:date artikel.datum date_de_publication julkaisupaiva "
          "udgivet publicado_em datum_vydani дата_публикации veroeffentlichungsdatum DC.date.issued "
          "schema:dateCreated gentime story_date date "
-         "publish_at chartbeat:date date_parution datum-zverejneni")),
+         "publish_at chartbeat:date date_parution datum-zverejneni Veröffentlichungsdatum "
+         "megjelenes_datuma fecha_creacion ημερομηνία_δημοσίευσης תאריך_פרסום 発行日 ngay_dang")),
         ("modified", ("article:modified_time lastUpdated update_time revision_date "
          "cms:last_published")),
         ("author", ("dable:author rbauthors article_author_name byline writer columnist autor "
          "authored_by autor_nome yazar_adi "
          "bylineText auteur_article "
+         "autor_artykulu kirjoittajan_nimi tac_gia 執筆者 "
          "written_by författare yazar penulis автор DC.creator.personalName")),
         ("title", "rnews:headline cXenseParse:title mrc__share_title titulo"),
         (None, ("article:publisher prism.publicationName expiration_date event:start_time "
          "author_url twitter:creator authorId post_id publish_status site_title time preptime "
-         "section_title updatefrequency smartbanner:author release position")),
+         "section_title updatefrequency authority post_times_shared "
+         " smartbanner:author release position")),
     ],
 )  # fmt: skip
 def test_names_of_properties_say_what_they_state(field, names):

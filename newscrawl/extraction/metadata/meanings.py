@@ -1,6 +1,7 @@
 """What a property states, by the words of its name, whatever vocabulary it is from."""
 
 import re
+import unicodedata
 from functools import lru_cache
 from typing import Final, Literal
 
@@ -10,29 +11,42 @@ Field = Literal["published", "modified", "author", "title", "language"]
 
 _PARTS: Final = tables("properties")
 _SEPARATORS: Final = re.compile(r"[\W_]+")
+_ACCENTS: Final = re.compile("[\u0300-\u036f]")
+
+
+def _folded(name: str) -> str:
+    """Return a name in lower case without accents, in words of letters, signs and figures."""
+    lowered = name.lower()
+    if not lowered.isascii():
+        lowered = _ACCENTS.sub("", unicodedata.normalize("NFD", lowered))
+        lowered = unicodedata.normalize("NFC", lowered)
+    return lowered
 
 
 def _any(*names: str) -> str:
-    return any_of(part for name in names for part in _PARTS[name])
+    return any_of(_folded(part) for name in names for part in _PARTS[name])
 
 
-# Behind a word for publishing or changing; in one word with it only where it is a long one.
-_WHEN: Final = rf"(?: ?(?:{_any('date')})|\b(?:{_any('date_alone')})\b| )*"
+# Behind a word for publishing or changing; in one word with it only where it is a long one. Words
+# have endings: "datuma", "kirjoittajan".
+_END: Final = r"(?!id)[^\W\d_]{0,2}"
+_WHEN: Final = rf"(?: ?(?:{_any('date')}){_END}|\b(?:{_any('date_alone')})\b| )*"
 _DATES: Final = rf"(?:{_any('date')})(?: of| de| di| da| van| der)? ?"
 _OTHERS: Final = re.compile(rf"\b(?:{_any('others')})")
 _DAY: Final = rf"(?:(?:{_any('article')}) ?)+(?:{_any('date')})|(?:{_any('day')})"
 # Field and rank of what a name says, the surest first.
 _PATTERNS: Final[tuple[tuple[Field, int, str], ...]] = (
-    ("modified", 1, rf"(?:{_any('change')})[a-z]{{0,6}}{_WHEN}$"),
-    ("published", 1, rf"(?:{_any('publication')})[a-z]*? ?(?:{_any('date')}){_WHEN}$"),
+    ("modified", 1, rf"(?:{_any('change')})[^\W\d_]{{0,6}}{_WHEN}$"),
+    ("published", 1, rf"(?:{_any('publication')})[^\W\d_]*? ?(?:{_any('date')}){_END}{_WHEN}$"),
     ("published", 1, rf"(?:{_any('published')})(?:at|on)?{_WHEN}$"),
     ("published", 1, rf"{_DATES}(?:{_any('publication')})\w*$"),
     ("published", 2, rf"(?:{_any('first')})[a-z]*? ?(?:{_any('date')}){_WHEN}$"),
     ("published", 2, rf"(?:{_any('issued')}){_WHEN}$|{_DATES}(?:{_any('first')})\w*$"),
     ("published", 3, rf"(?:{_any('created')})(?:at|on)?{_WHEN}$"),
     ("published", 4, rf"(?:{_any('entry')}) ?(?:{_any('date')}){_WHEN}$"),
+    ("published", 4, rf"{_DATES}(?:creat|creac|creaz|cria)\w*$"),
     ("published", 5, rf"^(?:{_DAY})(?: (?:{_any('date_alone')}))*$"),
-    ("author", 1, rf"(?:{_any('author')})(?: ?(?:{_any('name')}))*$"),
+    ("author", 1, rf"(?:{_any('author')}){_END}(?: ?(?:{_any('name')}))*$"),
     ("title", 1, rf"(?:{_any('title')})$"),
     ("language", 1, rf"(?:{_any('language')})(?: code)?$"),
 )
@@ -42,7 +56,7 @@ _MEANINGS: Final = tuple((field, rank, re.compile(shape)) for field, rank, shape
 @lru_cache(maxsize=1024)
 def meaning_of(name: str) -> tuple[Field, int] | None:
     """Return the field that a property states, and its rank: 1 is surest."""
-    words = _SEPARATORS.sub(" ", name.lower()).strip()
+    words = _SEPARATORS.sub(" ", _folded(name)).strip()
     if _OTHERS.search(words):
         return None
     return next(
