@@ -526,8 +526,8 @@ def _end_of_story(
     blocks: BlockPage, of_text: NDArray[np.int64], is_title: NDArray[np.bool_]
 ) -> int:
     """Return the end of the headline's ARTICLE, if it has a text and behind it is an ARTICLE with
-    another text and a date below a headline of the same tag or class: entries of a ticker are short,
-    chapters without a date; else the end of the page."""
+    another text and a date below a headline of the same tag or class: entries of a ticker are
+    short, chapters without a date; else the end of the page."""
     elements, owners = blocks.elements, blocks.owners
     headings = _HEADINGS[elements.tags[owners]].nonzero()[0].tolist()
     title = next((place for place in headings if is_title[place]), -1)
