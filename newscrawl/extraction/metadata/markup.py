@@ -227,7 +227,9 @@ def _is_box(node: LexborNode) -> bool:
 
 
 def _holds_teaser(node: LexborNode) -> bool:
-    return any(len(link.text().split()) >= MIN_TEASER for link in node.css("a")[:MIN_TEASER])
+    # The link to the comments leads to the page itself.
+    links = (a for a in node.css("a")[:MIN_TEASER] if "#" not in (a.attributes.get("href") or ""))
+    return any(len(link.text().split()) >= MIN_TEASER for link in links)
 
 
 def _nearer(above: Sightings, below: Sightings) -> list[tuple[Sighting, Stamp]]:
