@@ -9,7 +9,8 @@ table first, so that no transaction stores articles by an outdated list of queri
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NoReturn
@@ -416,12 +417,15 @@ def _slugs(session: Session, names_written: str) -> list[str]:
     """Return the slugs of one source or several with commas, by slug or name; sources may share a
     name."""
     names = dict(session.execute(select(Source.slug, Source.name).order_by(Source.slug)).all())
-    if slugs_of_all := _slugs_named(names_written, names):  # a name may have a comma
-        return slugs_of_all
-    slugs: list[str] = []
+    known: dict[str, list[str]] = defaultdict(list)
+    for slug, name in names.items():
+        known[name.casefold()].append(slug)
+    known |= {slug.casefold(): [slug] for slug in names}
+    if slugs := known.get(names_written.casefold()):  # a name may have a comma
+        return slugs
+    slugs = []
     for name in filter(None, map(str.strip, names_written.split(","))):
-        slugs_of_one = _slugs_named(name, names)
-        if not slugs_of_one:
+        if name.casefold() not in known:
             # Sources whose names are like the written one or contain it.
             near = [slug for slug, each in names.items() if name.casefold() in each.casefold()]
             by_name = {each: slug for slug, each in names.items()}
@@ -430,16 +434,8 @@ def _slugs(session: Session, names_written: str) -> list[str]:
             if shown := [f"{names[slug]} ({slug})" for slug in dict.fromkeys(near)][:_SUGGESTED]:
                 raise QuestionError(f"unknown source {name!r}: {did_you_mean(shown)}")
             usual_spelling(name, [*names], "source")
-        slugs += slugs_of_one
+        slugs += known[name.casefold()]
     return slugs
-
-
-def _slugs_named(name: str, names: Mapping[str, str]) -> list[str]:
-    folded = name.casefold()
-    by_slug = [slug for slug in names if slug.casefold() == folded]
-    return by_slug or [
-        slug for slug, source_name in names.items() if source_name.casefold() == folded
-    ]
 
 
 # --- What a saved query can match ---

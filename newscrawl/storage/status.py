@@ -521,35 +521,29 @@ def _count_column(name: str) -> ColumnElement[int]:
 
 
 def _coverage(session: Session, today: date) -> dict[str, dict[str, Any]]:
-    first = today - timedelta(days=GAP_DAYS)
+    """Return the state of the newest day of each source, and the days without a reading."""
     query = (
         select(Source.slug, Coverage.day, Coverage.state, Coverage.note)
         .join(Coverage, Coverage.source_id == Source.id)
-        .where(Coverage.day >= first)
         .order_by(Source.slug, Coverage.day)
     )
-    states: dict[str, dict[date, str]] = {}
-    newest: dict[str, dict[str, Any]] = {}
-    for slug, day, state, note in session.execute(query):
-        states.setdefault(slug, {})[day] = state
-        newest[slug] = {"coverage": state, "coverage_note": note}
-    started = dict(
+    first = today - timedelta(days=GAP_DAYS)
+    begun = dict(
         session.execute(
-            select(Source.slug, func.min(Coverage.day))
-            .join(Coverage, Coverage.source_id == Source.id)
-            .group_by(Source.slug)
+            select(Source.slug, func.min(Coverage.day)).join(Coverage).group_by(Source.slug)
         ).all()
     )
-    days = [first + timedelta(days=number) for number in range(GAP_DAYS)]
-    return {
-        slug: {
-            **newest.get(slug, {}),
-            "gaps": tuple(
-                day for day in days if day >= begun and states.get(slug, {}).get(day) not in _READ
-            ),
-        }
-        for slug, begun in started.items()
+    days = {first + timedelta(days=number) for number in range(GAP_DAYS)}
+    coverage: dict[str, dict[str, Any]] = {
+        slug: {"gaps": {day for day in days if day >= begin}} for slug, begin in begun.items()
     }
+    for slug, day, state, note in session.execute(query.where(Coverage.day >= first)):
+        coverage[slug] |= {"coverage": state, "coverage_note": note}
+        if state in _READ:
+            coverage[slug]["gaps"].discard(day)
+    for of_source in coverage.values():
+        of_source["gaps"] = tuple(sorted(of_source["gaps"]))
+    return coverage
 
 
 def _causes(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
