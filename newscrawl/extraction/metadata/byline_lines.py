@@ -34,9 +34,11 @@ _AND: Final = (
     r"และ|और|এবং|اور)\s+|\s+(?=ו[\u05d0-\u05ea]|و[\u0621-\u064a]))"
 )
 _SPACED: Final = any_of((*_AUTHORSHIP, *words("bylines", "assistance")))
+_OF_ARTICLE: Final = any_of(words("bylines", "of_article"))
 _LABEL: Final = re.compile(
     rf"(?<![\w'’-])(?P<label>(?:{_SPACED})(?:{_AND}(?:{_SPACED}))*)"
-    rf"(?:\s+(?:di|de|von|by|par|por|av|af|van|da|od))?(?:\s*(?P<mark>[:：=|՝])\s*|(?<=\S)\s+)",
+    rf"(?:\s+(?:a cura di|di|de|von|by|par|por|av|af|van|da|od|{_OF_ARTICLE}))?"
+    rf"(?:\s*(?P<mark>[:：=|՝])\s*|(?<=\S)\s+)",
     re.IGNORECASE,
 )
 _IN_BRACKETS: Final = re.compile(
