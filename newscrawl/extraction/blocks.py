@@ -290,9 +290,11 @@ _MAY_END_WORD, _MAY_BEGIN_WORD = (
 )
 _ENDS_INLINE: Final = f"\x05{LINK_END}"
 _INLINE: Final = re.compile(f"[\x04\x05{LINK_START}{LINK_END}{END_OF_BLOCK}]")
-# Ours: letters of a word to which a number behind it doesn't belong, as to "km"; of a label.
+# Ours: letters of a word to which a number behind it doesn't belong, as to "km"; of a label; of a
+# word before a label: "Boeing" before "New", not "Micro" before "Soft".
 LEAST_BEFORE_NUMBER: Final = 3
 LEAST_LABEL: Final = 5
+LEAST_BEFORE_LABEL: Final = 6
 _SIGNS: Final = frozenset("+-−")
 _DIGITS: Final = frozenset("0123456789")
 _BEFORE_WORD: Final = _DIGITS | frozenset(".!?%:”»")
@@ -351,8 +353,14 @@ def _are_two_words(text: str, start: int, end: int) -> bool:
     if closes:
         before = _INLINE.split(_joined(text[max(0, start - MAX_NAME_LENGTH) : start]))[-1]
         return " " in before or len(before) >= LEAST_LABEL or before[:-1].strip("€$£").isdigit()
-    label = _INLINE.split(text[end : end + MAX_NAME_LENGTH])[0].strip()
-    return label.isupper() and len(label) > 1 and _ends_word(text, start, LEAST_BEFORE_NUMBER)
+    if letter in ".!?" and text[end + 1 : end + 2].islower():
+        return True
+    inner = _INLINE.split(text[end : end + MAX_NAME_LENGTH])[0]
+    if inner.isupper():
+        return len(inner.strip()) > 1 and _ends_word(text, start, LEAST_BEFORE_NUMBER)
+    # A WBR within a word isn't closed.
+    is_closed = text[end + len(inner) : end + len(inner) + 1] in tuple(_ENDS_INLINE)
+    return len(inner) > 1 and is_closed and _ends_word(text, start, LEAST_BEFORE_LABEL)
 
 
 def _ends_word(text: str, end: int, least: int) -> bool:

@@ -408,6 +408,8 @@ def test_references_escaped_too_often_are_resolved(raw, text):
         ("Shares of Boeing<a class=t>BA</a> rose", "Shares of Boeing BA rose"),
         ("<a>Boeing</a><span>+4.1%</span> in Paris", "Boeing +4.1% in Paris"),
         ("Alstom<sup>1</sup> came second", "Alstom 1 came second"),
+        ("Boeing<span>New</span> and the end.<b>Alstom", "Boeing New and the end. Alstom"),
+        ("Histogram<wbr>Builder and Micro<b>Soft</b>", "HistogramBuilder and MicroSoft"),
         ("<span>S</span><span>i</span><span>E</span>mens", "SiEmens"),
         (
             "<b>S</b>iemens and You<b>Tube</b> and Mc<i>Donald</i>",
