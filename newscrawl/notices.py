@@ -266,7 +266,7 @@ _AT_EDGE: Final = frozenset({"ask", "piece", "credit"})
 _WITH_PREFIXES: Final = frozenset({"ar", "he"})
 # Somebody's words; a name of one word stands in quotation marks, too, as in Lithuanian.
 _QUOTED: Final = re.compile('["“”„«»「」『』]')
-_QUOTED_NAME: Final = re.compile(r'[„«“"](\w[\w.-]*)[“»”"]')
+_QUOTED_NAME: Final = re.compile(r'[„«“"]\s?(\w[\w.\'’-]*)\s?[“»”"]')
 # "l'afficher", "dell'articolo": a word of its own before the apostrophe.
 _ELIDED: Final = re.compile(r"(?<!\w)([ldsnmtcj]|qu|un|(?:de|a|su|ne|da|que)ll)['’]", re.IGNORECASE)
 # Where a word of Latin letters meets one of a script without blanks, and marks between its words.

@@ -29,6 +29,7 @@ from newscrawl.notices import is_biography, is_notice, is_offer, tells_of_itself
         "Abonnieren Sie unseren Newsletter und verpassen Sie keine Nachricht.",
         "Téléchargez notre application sur l'App Store et Google Play.",
         "Partagez cet article sur Facebook",
+        "Pour voir ce contenu, vous devez cliquer sur « J'accepte » et autoriser les cookies.",
         "Descarga nuestra app en Google Play y App Store.",
         "¿Ha encontrado un error? Escríbanos.",
         "Scarica la nostra app da Google Play.",

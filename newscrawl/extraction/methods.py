@@ -44,6 +44,7 @@ from newscrawl.extraction.language import WordCounts
 from newscrawl.extraction.metadata.reader import Metadata
 from newscrawl.extraction.surroundings import (
     LINKED_HEADLINE,
+    LINKED_STANDFIRST,
     MIN_HEADLINE,
     OF_ASIDES,
     enciphered,
@@ -145,14 +146,11 @@ MIN_CELLS: Final = 4
 WORDS_OF_CELL: Final = 8
 MAX_LINKED_CELLS: Final = 0.5
 # Ours, fitted on the development corpus: the probability of a sentence beside the first or last
-# block; of a sentence of a kind that is kept the fewest words, the probability and the share of
-# linked words; the words from which on a block counts for its kind, the share of these that is
-# kept, and the elements that make a kind.
+# block; of a sentence of a kind that is kept the fewest words and the probability; the share of the
+# kind that is kept, and the elements that make a kind.
 LEAST_SIBLING: Final = 0.1
 WORDS_OF_ALIKE: Final = 10
 LEAST_ALIKE: Final = 0.05
-LINKED_ALIKE: Final = 0.3
-MIN_ALIKE: Final = 5
 SHARE_OF_ALIKE: Final = 0.5
 AROUND_ALIKE: Final = 3
 _CLOSING: Final = "\x03\x02 \"'”»’)"
@@ -161,6 +159,7 @@ _NO_SENTENCE: Final = ("©", "@", "://")
 _LISTS: Final = members_of("ul ol dl table")
 _CAPTION: Final = tag_id("figcaption")
 _OF_CAPTIONS: Final = members_of("figure figcaption dt dd")
+_OF_ITEMS: Final = members_of("ul ol dl")
 _TABLE: Final = tag_id("table")
 _QUOTE: Final = tag_id("blockquote")
 _ITALICS: Final = tag_ids("em i")
@@ -272,9 +271,9 @@ def _with_siblings(
     them or, without links, behind the last, and with a sentence in the same kind of element right
     before the first or behind the last."""
     blocks, tokens = page.candidates.page, page.candidate_features.tokens
-    owners, parents = blocks.owners, blocks.elements.parents
+    owners, parents, tags = blocks.owners, blocks.elements.parents, blocks.elements.tags
     places = mask.nonzero()[0]
-    if len(places) < MIN_SIBLINGS:
+    if not len(places):
         return mask
     result = mask | _alike(page, mask)
     gaps = (places[1:] - places[:-1] > 1).nonzero()[0]
@@ -288,7 +287,7 @@ def _with_siblings(
         cells = slice(before + 1, behind)
         listed = [
             _is_listed(blocks, owner, around, behind - before > MIN_CELLS)
-            or (blocks.elements.tags[owner] == _CAPTION and behind - before > MIN_CELLS)
+            or (tags[owner] == _CAPTION and behind - before > MIN_CELLS)
             for owner in owners[cells].tolist()
         ]
         result[cells] |= listed[0] and all(listed) and _are_short(tokens, cells, MAX_LINKED_CELLS)
@@ -299,15 +298,21 @@ def _with_siblings(
     if first - cells.start >= MIN_CELLS and _are_short(tokens, cells, linked=0.0):
         result[cells] |= all(_is_listed(blocks, owner, around) for owner in owners[cells].tolist())
     around, behind = int(parents[owners[last]]), last + 1
+    if is_item := around > 0 and bool(_OF_ITEMS[tags[around]]):
+        around = int(parents[around])
     end = min(len(mask), behind + MAX_CELLS)
     while around >= 0 and behind < end and _is_listed(blocks, int(owners[behind]), around):
         behind += 1
     cells = slice(last + 1, behind)
-    if behind > last + 2 and _are_short(tokens, cells, linked=0.0):
+    if behind > last + 2 - is_item and _are_short(tokens, cells, linked=0.0):
         result[cells] = True
-    for place, beside in ((first - 1, first), (last + 1, last), (last + 2, last)):
+    # Behind a box of cards, for one, may stand a short last line.
+    below = (parents[owners[last + 2 : end]] == parents[owners[last]]).nonzero()[0][:1] + last + 2
+    for place in (first - 1, last + 1, last + 2, *below.tolist()):
         if 0 <= place < len(mask) and page.probabilities[place] >= LEAST_SIBLING:
-            result[place] |= _is_sibling_sentence(blocks, place, beside)
+            beside = first if place < first else last
+            may_be_far = bool(tokens.words[place] < WORDS_OF_ALIKE)
+            result[place] |= _is_sibling_sentence(blocks, place, beside, may_be_far)
     return result
 
 
@@ -317,22 +322,18 @@ def _alike(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     blocks, tokens = page.candidates.page, page.candidate_features.tokens
     is_title = page.block_features.is_title
     alike = (tokens.words >= WORDS_OF_ALIKE) & (page.probabilities >= LEAST_ALIKE)
-    alike &= ~is_title & ~mask & (tokens.linked <= LINKED_ALIKE * tokens.words)
+    alike &= ~is_title & ~mask & (tokens.linked <= LINKED_STANDFIRST * tokens.words)
     is_link = tokens.linked >= LINKED_HEADLINE * tokens.words
     alike[1:] &= ~(is_link & (tokens.words >= MIN_HEADLINE))[:-1]
     for place in alike.nonzero()[0].tolist():
         alike[place] = _is_sentence(blocks.raw[place])
     if not alike.any():
         return alike
-    elements, parents = blocks.elements, blocks.elements.parents
-    columns = [blocks.owners]
-    for _ in range(1, AROUND_ALIKE):
-        columns.append(np.maximum(parents[columns[-1]], 0))
-    kinds = [
-        tuple((int(elements.tags[owner]), hints_of(elements.names(owner))) for owner in owners)
-        for owners in np.array(columns).T.tolist()
-    ]
-    long = ((tokens.words >= MIN_ALIKE) & ~is_title).nonzero()[0].tolist()
+    features = page.block_features
+    elements = [*zip(features.tags.tolist(), features.hints, strict=True)]
+    paths = features.paths[:, :AROUND_ALIKE].tolist()
+    kinds = [tuple(elements[row] for row in rows) for rows in paths]
+    long = ((tokens.words >= MIN_CELLS) & ~is_title).nonzero()[0].tolist()
     all_of = Counter(kinds[place] for place in long)
     of_text = Counter(kinds[place] for place in long if mask[place])
     for place in alike.nonzero()[0].tolist():
@@ -372,19 +373,18 @@ def _are_short(tokens: Tokens, cells: slice, linked: float) -> bool:
     return few and int(tokens.linked[cells].sum()) <= linked * words
 
 
-def _is_sibling_sentence(blocks: BlockPage, place: int, beside: int) -> bool:
+def _is_sibling_sentence(blocks: BlockPage, place: int, beside: int, may_be_far: bool) -> bool:
     """Return whether a block ends as a sentence, and its element is of the same kind and in the
-    same one as that of another block, or folded in it."""
+    same one as that of another block, next to it or not, or folded in it."""
     tags, parents = blocks.elements.tags, blocks.elements.parents
     owner, sibling = blocks.owners[place], blocks.owners[beside]
     around = parents[owner]
     if around >= 0 and tags[around] == tag_id("details"):
         around = parents[around]
-    elif abs(place - beside) > 1:
+    elif abs(place - beside) > 1 and not may_be_far:
         return False
-    return bool(around == parents[sibling] and tags[owner] == tags[sibling]) and _is_sentence(
-        blocks.raw[place]
-    )
+    is_sibling = bool(around == parents[sibling] and tags[owner] == tags[sibling])
+    return is_sibling and _is_sentence(blocks.raw[place])
 
 
 def _is_listed(blocks: BlockPage, owner: int, around: int, in_box: bool = False) -> bool:

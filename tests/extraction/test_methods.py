@@ -98,6 +98,30 @@ def test_part_beside_the_paragraphs_belongs_to_the_text(parts, expected):
     assert all(sentence in article.text for sentence in SENTENCES)
 
 
+LINES = "<ul><li>Monday: Lund to Norrby</li><li>Friday: Lund to Holm, 9.15</li></ul>"
+CARDS = "".join(f"<li><h3><a href=x{n}>Nine lists run in {n}</a></h3></li>" for n in range(3))
+
+
+@pytest.mark.parametrize(
+    ("paragraphs", "below", "last"),
+    [
+        (1, LINES, "Friday: Lund to Holm, 9.15"),
+        (2, LINES, "Friday: Lund to Holm, 9.15"),
+        (
+            3,
+            f"<div class=related><ul>{CARDS}</ul></div><p>It ends at nine.</p>",
+            "It ends at nine.",
+        ),
+    ],
+)
+def test_list_below_few_paragraphs_and_short_line_below_cards_are_text(paragraphs, below, last):
+    body = "".join(f"<p>{sentence}</p>" for sentence in SENTENCES[:paragraphs])
+    page = parse_page(f"<article><h1>Harbour</h1>{body}{below}</article><p>Imprint</p>")
+    texts = page.candidates.page.texts
+    page.probabilities = np.array([0.9 if text in SENTENCES else 0.12 for text in texts])
+    assert METHODS["combined"](page).paragraphs[-1] == last
+
+
 @pytest.mark.parametrize(
     ("above", "is_text"), [("", True), ("<h3><a href=x>Nine lists run</a>", 0)]
 )
