@@ -346,7 +346,7 @@ def is_notice(raw: str, *, has_sign: bool = False) -> bool:
         return False
     if _names_another(raw):
         return True
-    question = _QUESTION.match(raw)
+    question = _QUESTION.match(raw) if "?" in raw or not raw.isascii() else None
     if question and len(raw) >= question.end() + SHORTEST_REQUEST:
         request = f" {_BLANKS.sub(' ', lowered[question.end() :])} "
         finder, _ = _finder(_ADDRESSED)

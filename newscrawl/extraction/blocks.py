@@ -177,19 +177,19 @@ class BlockPage:
 
     def within(self, element: int) -> slice:
         """Return the places of the blocks in an element, which stand one behind the other."""
-        first, count = self._spans
-        return slice(first[element], first[element] + count[element])
+        firsts, ends = self._spans
+        return slice(firsts[element], ends[element])
 
     @cached_property
     def _spans(self) -> tuple[list[int], list[int]]:
-        """Return for each element the first block in it or behind it, and how many are in it."""
-        ends = self.elements.ends
-        first = np.full(len(ends), len(self))
-        np.minimum.at(first, self.owners, np.arange(len(self)))
+        """Return for each element the first block in it or behind it, and the end of its own."""
+        ends, count = self.elements.ends, len(self)
+        firsts = np.full(len(ends), count)
+        firsts[self.owners[::-1]] = np.arange(count - 1, -1, -1)  # the last one that is set counts
+        firsts = np.minimum.accumulate(firsts[::-1])[::-1]
         up_to = np.zeros(len(ends) + 1, dtype=np.int64)
         np.bincount(self.owners, minlength=len(ends)).cumsum(out=up_to[1:])
-        behind = np.minimum.accumulate(first[::-1])[::-1]
-        return behind.tolist(), (up_to[ends] - up_to[:-1]).tolist()
+        return firsts.tolist(), (firsts + up_to[ends] - up_to[:-1]).tolist()
 
     def select(self, places: NDArray[np.int64]) -> "BlockPage":
         """Return the page with these of its blocks alone."""

@@ -535,10 +535,10 @@ def _end_of_story(
     tag, name = elements.tags[article], _class_of(elements.names(article))
     while article > 0 and elements.tags[article] != _ARTICLE:
         article = int(elements.parents[article])
-    if article <= 0 or of_text[blocks.within(article)].sum() < MIN_STORY:
-        return len(elements.tags)
     end = int(elements.ends[article])
     others = end + (elements.tags[end:] == _ARTICLE).nonzero()[0]
+    if article <= 0 or not len(others) or of_text[blocks.within(article)].sum() < MIN_STORY:
+        return len(elements.tags)
     read = set[int]()
     for owner in owners[headings].tolist():
         around = others[(others < owner) & (owner < elements.ends[others])].tolist()
