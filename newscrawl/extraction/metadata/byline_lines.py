@@ -12,10 +12,9 @@ from newscrawl.extraction.metadata import names
 from newscrawl.extraction.metadata.vocabulary import any_of, words
 
 MAX_WORDS_OF_NAME: Final = 4
-MAX_WORDS_OF_PLACE: Final = 2
 MAX_BEFORE_LABEL: Final = 8
 MAX_BESIDE_NAME: Final = 2
-"""Ours: words of a name and of a place, letters of the agency before 记者, and roles, agencies and
+"""Ours: words of a name, letters of the agency before 记者, and roles, agencies and
 places behind the names of a line."""
 
 _AUTHORSHIP: Final = words("bylines", "authorship")
@@ -42,7 +41,7 @@ _LABEL: Final = re.compile(
     re.IGNORECASE,
 )
 _IN_BRACKETS: Final = re.compile(
-    rf"([^,;()/]+?)\s*\((?P<label>(?:{_SPACED})(?:{_AND}(?:{_SPACED}))*)\)", re.IGNORECASE
+    rf"\((?P<label>(?:{_SPACED})(?:{_AND}(?:{_SPACED}))*)\)", re.IGNORECASE
 )
 _PARTS_OF_LABEL: Final = re.compile(_AND, re.IGNORECASE)
 _BETWEEN: Final = re.compile(
@@ -64,7 +63,6 @@ _NAME_CJK: Final = re.compile(
 _LABELLED_CJK: Final = re.compile(
     r"[\u3005\u4e00-\u9fff]{2,5}|[\u3040-\u30ff\u3005\u4e00-\u9fff]{2,8}|[\uac00-\ud7a3]{2,4}"
 )
-_REPORT_CJK: Final = re.compile("(?:報導|报道|報道|專訪|电|電|讯|訊|摄|통신|社)$")
 _CJK: Final = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
 _ADDRESS: Final = re.compile(r"[(<]?[\w.+-]+@[\w.-]+[)>]?|https?:\S+")
 _DAY_CJK: Final = re.compile(
@@ -85,7 +83,7 @@ _BEHIND_NAME: Final = re.compile(
     rf"\s+(?:in|aus|à|en)\s+(?=\w+(?:$|,|{_AND}))|\s+(?:for|für|pour|para)\s+(?=(?:the|die|den|das|le|la|el)\s\S+$)"
     r"|\s*\((?:avec|mit|with|con)?\s*(?=\w+\)$)"
 )
-_FROM_PLACE: Final = re.compile(r"aus \w+ (?=von )", re.IGNORECASE)
+_FROM_PLACE: Final = re.compile(r"^aus \w+ (?=von )", re.IGNORECASE)
 # "Jane Doe Political editor": names of two words, and at most three of the role.
 _ROLE_BEHIND: Final = re.compile(r"(\S+\s\S+)\s(\S+(?:\s\S+){0,2})")
 _PLACES: Final = frozenset(words("bylines", "places"))
@@ -110,9 +108,11 @@ def is_cjk(text: str) -> bool:
 def author_and_place(line: str) -> tuple[str, ...]:
     """Return the persons of a line that names them before their role, agency or place."""
     pieces = [piece for piece in _BETWEEN.split(_BEHIND_NAME.sub(", ", line)) if piece.strip(" .")]
+    if len(pieces) == 1:
+        role = _ROLE_BEHIND.fullmatch(line)
+        is_role = role and names.is_role(role[2]) and not names.opens_byline(line)
+        return (names_in(role[1]) or ()) if role and is_role else ()
     persons = names_in(line) or ()
-    if len(pieces) == 1 and (role := _ROLE_BEHIND.fullmatch(line)) and names.is_role(role[2]):
-        return () if names.opens_byline(line) else names_in(role[1]) or ()
     return persons if 1 <= len(pieces) - len(persons) <= MAX_BESIDE_NAME else ()
 
 
@@ -121,9 +121,6 @@ def names_in(text: str) -> tuple[str, ...] | None:
     agencies and places behind them."""
     if not _PICTURES.isdisjoint(re.findall(r"\w+", text.lower())):
         return None
-    beginning, dash, place = text.partition(" — ")
-    if dash and len(place.split()) <= MAX_WORDS_OF_PLACE:
-        text = beginning
     persons: list[str] = []
     text = _BEHIND_NAME.sub(", ", text)
     for piece in filter(None, (part.strip(" .,)") for part in _BETWEEN.split(text))):
@@ -149,11 +146,9 @@ def names_in(text: str) -> tuple[str, ...] | None:
 
 def _authors_by_label(text: str) -> tuple[str, ...] | None:
     if "(" in text and (bracketed := list(_IN_BRACKETS.finditer(text))):
-        groups = [
-            names_in(_BETWEEN.split(f" {part[1].strip()} ")[-1].strip())
-            for part in bracketed
-            if _is_author(part["label"])
-        ]
+        before = (text[: part.start()] for part in bracketed if _is_author(part["label"]))
+        parts = (re.split("[,;()/]", beginning)[-1].strip() for beginning in before)
+        groups = (names_in(_BETWEEN.split(f" {part} ")[-1].strip()) for part in parts)
         return tuple(name for persons in groups for name in persons or ())
     text = _FROM_PLACE.sub("", text)
     opening = _OPENING.match(text)
@@ -189,7 +184,7 @@ def _authors_cjk(text: str) -> tuple[str, ...] | None:
     text = _DAY_CJK.sub(" ", _REPORTED.sub(r"\1 ", text)).strip(" \u3000=＝|｜·/／")
     is_bracketed = text[:1] in tuple("【[（(") and text[-1:] in tuple("】]）)")
     inner = _DATELINE.sub("", text[1:-1].strip() if is_bracketed else text)
-    is_bracketed, whole_line, text = inner != text, text.strip("【】[]（）()"), inner
+    is_bracketed, text = inner != text, inner
     name = _WRITER_IN_BRACKETS.sub("", text).strip()
     if (is_bracketed or name != text) and _NAME_CJK.fullmatch("".join(name.split())):
         return (name,)
@@ -203,9 +198,7 @@ def _authors_cjk(text: str) -> tuple[str, ...] | None:
         )
     ]
     if not labels:
-        parts = re.split("[=＝]", whole_line)
-        persons = [part for part in parts if _NAME_CJK.fullmatch(part)]
-        return tuple(persons) if len(persons) == 1 < len(parts) else None
+        return None
     before = text[: labels[0].start()].strip(" \u3000(（/／|｜,，、=＝-")
     are_names = [bool(_NAME_CJK.fullmatch(part)) for part in _BETWEEN_CJK.split(before)]
     # Korean roles always follow, as in "김민수 문화부 기자".
@@ -232,7 +225,6 @@ def _names_cjk(text: str, *, is_marked: bool) -> list[str]:
     pieces = [
         piece for piece in _BETWEEN_CJK.split(text.strip(" \u3000()（）[]【】。.=＝-")) if piece
     ]
-    pieces = [piece for piece in pieces if not _REPORT_CJK.search(piece)]
     if len(pieces) == len(("surname", "given name")) and " ".join(pieces) in " ".join(text.split()):
         surname, first_name = pieces
         if surname in _SURNAMES or not any(map(_NAME_CJK.fullmatch, pieces)):

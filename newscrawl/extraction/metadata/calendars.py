@@ -67,9 +67,8 @@ _ETHIOPIAN_MONTHS: Final = (
     "መስከረም ጥቅምት ኅዳር ታኅሣሥ ጥር የካቲት መጋቢት ሚያዝያ ግንቦት ሰኔ ሐምሌ ነሐሴ ጳጉሜን",
     "መስከረም ጥቅምት ህዳር ታህሳስ ጥር የካቲት መጋቢት ሚያዚያ ግንቦት ሰኔ ሀምሌ ነሀሴ ጳጉሜ",
 )
-# 21 March 2021, the first day of 1400; leap years are these of each 33.
-_NEW_YEAR: Final = date(2021, 3, 21)
-_SOLAR_LEAPS: Final = frozenset({1, 5, 9, 13, 17, 22, 26, 30})
+_BEFORE_YEAR_ONE: Final = 226_894
+"""The ordinal of the day before the first of the Persian calendar."""
 _WORD: Final = re.compile(
     r"\d+|[^\s\d!-@\[-`{-¿\u055a-\u055f\u05be\u060c\u061b\u0964\u2000-\u206f\u3000-\u303f]+"
 )
@@ -161,13 +160,10 @@ def in_common_era(text: str, language: str | None) -> str:
 def solar(year: int, month: int, day: int) -> date | None:
     """Return a day of the Persian and Afghan calendar (the arithmetic of 33 years, which holds
     for 1178 to 1633)."""
-    longest = 31 if month <= 6 else 30 if month <= 11 or year % 33 in _SOLAR_LEAPS else 29
-    if not (1200 <= year < 1500 and 1 <= month <= 12 and 1 <= day <= longest):
+    if not (1200 <= year < 1500 and 1 <= month <= 12 and 1 <= day <= (31 if month <= 6 else 30)):
         return None
-    years = range(min(year, 1400), max(year, 1400))
-    days = 365 * len(years) + sum(passed % 33 in _SOLAR_LEAPS for passed in years)
-    before = 31 * (month - 1) - max(0, month - 7)
-    return _NEW_YEAR + timedelta(days=(days if year >= 1400 else -days) + before + day - 1)
+    before = 365 * (year - 1) + (8 * year + 21) // 33 + 31 * (month - 1) - max(0, month - 7)
+    return date.fromordinal(_BEFORE_YEAR_ONE + before + day)
 
 
 _Word = tuple[str, int, int]

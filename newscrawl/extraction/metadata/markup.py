@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice, pairwise, takewhile
 from typing import Final
@@ -29,7 +29,6 @@ MAX_CLIMB: Final = 5
 MAX_YEARS: Final = 40
 MAX_DATE_LINE: Final = 70
 MAX_DATES: Final = 300
-MAX_RANK: Final = 3
 MAX_FOREIGN_CLIMB: Final = 12
 MIN_TEASER: Final = 3
 MAX_DOUBT: Final = 1_000
@@ -92,7 +91,8 @@ _STATING: Final = frozenset({"itemprop", "property", "rel", "datetime"})  # attr
 _SKIPPED: Final = tag_ids("script style noscript svg select template iframe")
 _BLOCKS: Final = tag_ids("p div li header section address td h5 h6")
 _TITLE_MARKS: Final = ("title", "headline")  # parts of classes
-_LESSER_QUERY: Final = f"h2,h3,h4,{','.join(f'[class*={mark}]' for mark in _TITLE_MARKS)}"
+LESSER_HEADINGS: Final = f"h2,h3,h4,{','.join(f'[class*={mark}]' for mark in _TITLE_MARKS)}"
+"""What may show a title without being a main heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +147,16 @@ def around(heading: LexborNode | None, dialect: Dialect, ancestors: Set[int]) ->
         return Sightings()
     above = _Reader(dialect, ancestors).read(_before(heading))
     below = _Reader(dialect, ancestors).read(_after(heading))
-    return replace(
-        below,
-        bylines=above.bylines + below.bylines,
-        published=_nearer(above, below),
-        modified=above.modified + below.modified,
+    nearest_above, nearest_below = (
+        min((sighting.doubt for sighting, _ in sightings.published), default=MAX_DOUBT)
+        for sightings in (above, below)
     )
+    # A date below the headline is preferred, unless it is much less sure.
+    if nearest_below > min(nearest_above + MORE_DOUBT, MAX_DOUBT - 1):
+        below.published = above.published + below.published
+    below.bylines = above.bylines + below.bylines
+    below.modified = above.modified + below.modified
+    return below
 
 
 _FOREIGN: Final = re.compile(
@@ -184,7 +188,6 @@ _ITEM: Final = tag_id("li")
 _CELLS: Final = tag_ids("dd td")
 _QUOTES: Final = tag_ids("blockquote figcaption")
 _CARD: Final = tag_id("article")
-_FOOTER, _BODY = map(tag_id, ("footer", "body"))
 MAX_CARD: Final = 500
 """Ours: letters of another story's card."""
 
@@ -209,8 +212,6 @@ def is_foreign(node: LexborNode, own_ancestors: Set[int], *, has_item: bool = Tr
             return True  # the headline of another article beside its day
         if tag == _CARD and _holds_teaser(node) and len(node.text()) < MAX_CARD:
             return True
-        if tag == _FOOTER and (around := node.parent) is not None and around.tag_id == _BODY:
-            return True
     return False
 
 
@@ -218,12 +219,12 @@ def _is_marked_foreign(attributes: dict[str, str | None]) -> bool:
     if attributes.get("itemprop") in _FOREIGN_ITEMS:
         return True
     marks = [attributes[name] or "" for name in _FOREIGN_MARKS if name in attributes]
-    return bool(marks) and _FOREIGN.search(" ".join(marks).lower()) is not None
+    return bool(marks) and _names_foreign(" ".join(marks)[: 2 * MAX_HINTS])
 
 
-def _is_box(node: LexborNode) -> bool:
-    """Return whether an element is marked as foreign, or stands aside and holds a teaser."""
-    return _is_marked_foreign(node.attributes) or (node.tag_id in _ASIDE and _holds_teaser(node))
+@lru_cache(maxsize=2048)  # of the elements around the texts of a page, which repeat
+def _names_foreign(marks: str) -> bool:
+    return _FOREIGN.search(marks.lower()) is not None
 
 
 def _holds_teaser(node: LexborNode) -> bool:
@@ -232,33 +233,17 @@ def _holds_teaser(node: LexborNode) -> bool:
     return any(len(link.text().split()) >= MIN_TEASER for link in links)
 
 
-def _nearer(above: Sightings, below: Sightings) -> list[tuple[Sighting, Stamp]]:
-    """Return the dates below the headline if there is one that isn't much less sure."""
-    best_above, best_below = (
-        min((sighting.doubt for sighting, _ in sightings.published), default=MAX_DOUBT)
-        for sightings in (above, below)
-    )
-    if best_below <= min(best_above + MORE_DOUBT, MAX_DOUBT - 1):
-        return below.published
-    return above.published + below.published
-
-
 def anywhere(
     tree: LexborHTMLParser, dialect: Dialect, ancestors: Set[int] = frozenset()
 ) -> Sightings:
     """Read what a page marks as byline or date, anywhere in it; `ancestors` are the elements around
     the headline."""
-    return _Reader(dialect, ancestors).read(_first_of_each(_select(tree, _ANYWHERE)))
+    return _Reader(dialect, ancestors).read(_first_of_each(select(tree, _ANYWHERE)))
 
 
-def _select(tree: LexborHTMLParser, query: str) -> list[LexborNode]:
+def select(tree: LexborHTMLParser, query: str) -> list[LexborNode]:
     """Return the nodes that match a query, once each; the parser repeats one for each part."""
     return list({node.mem_id: node for node in tree.css(query)}.values())
-
-
-def lesser_headings(tree: LexborHTMLParser, most: int) -> list[LexborNode]:
-    """Return the first elements that may show a title without being main headings."""
-    return _select(tree, _LESSER_QUERY)[:most]
 
 
 def _first_of_each(nodes: Iterable[LexborNode]) -> Iterator[LexborNode]:
@@ -361,16 +346,21 @@ def _ends_of_years(text: str) -> Iterator[int]:
 
 def without_lists(tree: LexborHTMLParser, text: str) -> str:
     """Return the text of a page without its lists, captions and quotations."""
-    for node in tree.css(_BESIDE_TEXT)[:MAX_BESIDE_TEXT]:
-        part = node.text(separator="\n")
-        if 2 * len(part) < len(text):
-            text = text.replace(part, "\n", 1)
-    return text
+    return _without(text, tree.css(_BESIDE_TEXT)[:MAX_BESIDE_TEXT])
 
 
 def without_foreign(tree: LexborHTMLParser, text: str) -> str:
     """Return the text of a page without its comments and boxes of teasers."""
-    for node in filter(_is_box, tree.css(_FOREIGN_QUERY)[:MAX_MARKED]):
+    boxes = (
+        node
+        for node in tree.css(_FOREIGN_QUERY)[:MAX_MARKED]
+        if _is_marked_foreign(node.attributes) or (node.tag_id in _ASIDE and _holds_teaser(node))
+    )
+    return _without(text, boxes)
+
+
+def _without(text: str, nodes: Iterable[LexborNode]) -> str:
+    for node in nodes:
         part = node.text(separator="\n")
         if 2 * len(part) < len(text):
             text = text.replace(part, "\n", 1)
@@ -450,15 +440,6 @@ def _texts(node: LexborNode) -> list[str]:
     return texts
 
 
-def _fields_of(itemprop: str, rdfa_property: str) -> tuple[str, ...]:
-    """Return the fields that microdata or RDFa name, of which only RDFa has less sure names."""
-    meanings = [*map(meaning_of, rdfa_property.split())]
-    for name in itemprop.split():
-        meaning = meaning_of(name)
-        meanings.append(meaning if meaning and meaning[1] <= MAX_RANK else None)
-    return tuple(meaning[0] for meaning in meanings if meaning)
-
-
 _DATE_DATA: Final = (
     "data-date", "data-time", "data-publi", "data-utime", "data-pub", "data-epoch", "data-seconds",
     "data-created", "data-posted", "data-unix", "data-iso",
@@ -521,25 +502,28 @@ class _Reader:
             elif tag > LAST_NO_ELEMENT and tag not in _SKIPPED:
                 attributes = node.attributes
                 if attributes or tag == _TIME:
-                    self._element(node, attributes, distance)
+                    self._element(node, tag, attributes, distance)
         return self.sightings
 
-    def _element(self, node: LexborNode, attributes: dict[str, str | None], distance: int) -> None:
+    def _element(
+        self, node: LexborNode, tag: int, attributes: dict[str, str | None], distance: int
+    ) -> None:
         hints = f" {attributes.get('class') or ''} {attributes.get('id') or ''} ".lower()
         fields: tuple[str, ...] = ()
-        if not _STATING.isdisjoint(attributes) or node.tag_id == _TIME:
-            itemprop, property_ = attributes.get("itemprop") or "", attributes.get("property") or ""
-            fields = _fields_of(itemprop[:MAX_HINTS], property_[:MAX_HINTS])
+        if tag == _TIME or not _STATING.isdisjoint(attributes):
+            properties = f"{attributes.get('itemprop') or ''} {attributes.get('property') or ''}"
+            meanings = map(meaning_of, properties[: 2 * MAX_HINTS].split())
+            fields = tuple(meaning[0] for meaning in meanings if meaning)
             if "author" in (attributes.get("rel") or "").lower():
                 fields = (*fields, "author")
-            has_time = "datetime" in attributes and node.tag_id not in _CHANGES
-            if has_time or node.tag_id == _TIME or "published" in fields or "modified" in fields:
+            has_time = tag == _TIME or ("datetime" in attributes and tag not in _CHANGES)
+            if has_time or "published" in fields or "modified" in fields:
                 self._time(node, attributes, f"{' '.join(fields)} {hints}", distance)
                 return
         hints_at_author, hints_at_date = _hints_of(hints[:MAX_HINTS])
         if not hints_at_date and "data-" in " ".join(attributes):
             hints_at_date = any(name.startswith(_DATE_DATA) for name in attributes)
-        if not hints_at_author and node.tag_id == _LINK:
+        if not hints_at_author and tag == _LINK:
             hints_at_author = bool(
                 names.AUTHOR_LINK.search((attributes.get("href") or "")[:MAX_HINTS])
             )
@@ -592,8 +576,10 @@ class _Reader:
         text = squeeze(content)
         if is_first and len(text) <= MAX_OPENING:
             self.sightings.first_line = text
-        dated = "20" in text or "." in text or "19" in text or dates.holds_other_day(text)
-        if dated and (_DIGIT.search(text) or not text.isascii()) and is_date_line(text):
+        dated = not text.isascii() or _DIGIT.search(text) is not None
+        if dated and not contains_any(text, ("20", ".", "19")):
+            dated = dates.holds_other_day(text)
+        if dated and is_date_line(text):
             in_cell = (parent := node.parent) is not None and parent.tag_id in _CELLS
             line = f"{self._label}{':' if in_cell and self._label else ''} {text}"
             if self._prose <= MAX_INTRODUCTION or not _names_other_day(line):

@@ -290,7 +290,8 @@ class PageSignals:
         if likeness >= ALIKE or len(self.heading_texts) == 1:
             return best
         length = len(self.title or "")
-        for node in markup.lesser_headings(self.tree, MAX_LESSER_HEADINGS):
+        lesser_headings = markup.select(self.tree, markup.LESSER_HEADINGS)
+        for node in lesser_headings[:MAX_LESSER_HEADINGS]:
             text = node.text(strip=True)
             if 2 * len(text) < length or len(text) > 3 * length:
                 continue

@@ -8,12 +8,12 @@ the feed's date where the page has none (`newscrawl.reading.with_feed_hints`).
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Final
 
 from newscrawl.extraction.metadata import dates, jsonld, markup
-from newscrawl.extraction.metadata.dates import Stamp
+from newscrawl.extraction.metadata.dates import Dialect, Stamp
 from newscrawl.extraction.metadata.meanings import rank_of
 from newscrawl.extraction.metadata.page_signals import PageSignals
 from newscrawl.extraction.metadata.places import Candidate, Evidence, Place, Rank, candidates_in
@@ -24,7 +24,7 @@ _Places = Sequence[Place[PageSignals, Stamp]]
 _A_ZONE_AWAY: Final = timedelta(days=1)
 _SAME_DAY: Final = range(8, 22)
 """Ours: hours in UTC that fall on the same day where most news is read."""
-_MINUTE, _QUARTER = timedelta(minutes=1), timedelta(minutes=15)
+_QUARTER: Final = timedelta(minutes=15)
 _WESTERNMOST, _EASTERNMOST = timedelta(hours=-12), timedelta(hours=14)
 _GENERIC: Final = "date"
 _DAY_FIRST: Final = re.compile(any_of(tables("properties")["day_first"]))
@@ -42,7 +42,7 @@ def json_ld_of_article(signals: PageSignals) -> Iterable[Stamp | None]:
 def metas(signals: PageSignals) -> Iterable[Stamp | None]:
     """Read meta elements whose name says so; of equally sure ones the earliest day, since the
     others may be that of the last publication. "publicado_em" puts the day first."""
-    english, other = signals.dialect, replace(signals.dialect, month_first=False)
+    english, other = signals.dialect, Dialect(signals.dialect.language)
     ranked = (
         (rank_of(name, "published"), stamp)
         for name in signals.metas_that_state("published")
@@ -248,10 +248,7 @@ def _in_zone_of_page(published: datetime, signals: PageSignals) -> datetime:
             continue
         if stamp.timed and stamp.zone is None:
             offset = stamp.moment - published.replace(tzinfo=None)
-            quarters = _QUARTER * round(offset / _QUARTER)
-            if is_same_day and abs(offset - quarters) >= _MINUTE:
-                continue
-            offset = quarters
+            offset = _QUARTER * round(offset / _QUARTER)
         elif is_same_day:
             continue
         elif stamp.day < published.date():
