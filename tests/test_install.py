@@ -110,10 +110,10 @@ def test_crawl_has_scrapy_and_questions_and_names_what_monitor_and_dashboard_nee
     assert run(python, "-m", "newscrawl", "db", "upgrade").returncode == 0
     articles = run(python, "-m", "newscrawl", "articles")
     assert articles.returncode == 1, articles.stderr
-    ran = run(python, "-m", "newscrawl", "monitor", "--once")
+    ran = run(python, "-m", "newscrawl", "metrics")
     assert (ran.returncode, ran.stderr) == (
         2,
-        "newscrawl: huey is not installed: pip install 'newscrawl[monitor]'\n",
+        "newscrawl: prometheus_client is not installed: pip install 'newscrawl[monitor]'\n",
     )
     ran = run(python, "-m", "newscrawl", "serve")
     assert ran.returncode == 2

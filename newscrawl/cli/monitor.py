@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from newscrawl.cli.output import Column
-    from newscrawl.monitoring.scheduler import MonitorPlan
     from newscrawl.storage import Database
     from newscrawl.storage.status import SourceStatus, WatchStatus
 
@@ -80,7 +79,7 @@ def monitor(
     from newscrawl.cli.database import retention_time
     from newscrawl.monitoring.delivery import configured_channels
     from newscrawl.monitoring.health_checks import Inspector
-    from newscrawl.monitoring.scheduler import MonitorPlan, same_host_sources
+    from newscrawl.monitoring.scheduler import Monitor, MonitorPlan, same_host_sources
     from newscrawl.monitoring.supervisor import CrawlCommand, CrawlLimits
     from newscrawl.storage.company_alerts import list_recipients
     from newscrawl.storage.deletion import prune_daily
@@ -133,7 +132,9 @@ def monitor(
             digests=config.NEWSCRAWL_DIGEST,
         )
         reschedule(store, [facts.slug for facts in chosen], schedule)
-        exit_if(_run(store, url, plan) and once)
+        watch = Monitor(store, plan)
+        watch.run()
+        exit_if(watch.failed and once)
 
 
 def crawl_settings(texts: "Sequence[str]") -> dict[str, str]:
@@ -145,24 +146,6 @@ def crawl_settings(texts: "Sequence[str]") -> dict[str, str]:
             raise InputError(f"--set {text}: write it as NAME=VALUE, as in DOWNLOAD_DELAY=2")
         settings[name] = value
     return settings
-
-
-def _run(store: "Database", url: str, plan: "MonitorPlan") -> bool:
-    """Run a monitor until its end; return whether a crawl failed."""
-    from newscrawl.monitoring.scheduler import (
-        Monitor,
-        QueueError,
-        open_queue,
-        queue_error_line,
-        queue_errors,
-    )
-
-    monitor = Monitor(store, open_queue(url), plan)
-    try:
-        monitor.run()
-    except queue_errors() as error:
-        raise QueueError(queue_error_line(error)) from error
-    return bool(monitor.failed)
 
 
 def _scheduled_digests(store: "Database") -> "Callable[[Callable[[], bool]], None]":
@@ -185,19 +168,11 @@ def _seconds(name: str) -> float:
 
 
 def _log_to_stderr() -> None:
-    from newscrawl.monitoring.scheduler import QueueErrorFilter
-
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     root = logging.getLogger("newscrawl")
     root.setLevel(logging.INFO)
     root.handlers = [handler]
-    theirs = logging.StreamHandler(sys.stderr)
-    theirs.setFormatter(handler.formatter)
-    theirs.addFilter(QueueErrorFilter())
-    huey = logging.getLogger("huey")
-    huey.setLevel(logging.WARNING)
-    huey.handlers = [theirs]
 
 
 def metrics(

@@ -119,7 +119,7 @@ class WatchCollector(Collector):
                 sum(worker.slots for worker in alive),
             ),
             "slots_busy": ("Sources that are crawled now", sum(worker.running for worker in alive)),
-            "queue_size": ("Sources in the queue", status.queued),
+            "queue_size": ("Sources taken and not yet begun", status.queued),
         }
         for name, (help_text, value) in numbers.items():
             family = GaugeMetricFamily(f"newscrawl_{name}", help_text)

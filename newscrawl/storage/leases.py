@@ -1,8 +1,7 @@
 """Leases: one worker at a time crawls a source, on all machines that share the database.
 
-huey passes tasks on, but can't lock a source: its locks on SQLite and PostgreSQL never expire, and
-a task that a worker has taken from the queue is lost with that worker. So each source has a lease
-in the database of articles, and the scheduler queues a source again when its lease has expired.
+Each source has a lease in the database of articles; a worker renews it while it crawls, and other
+workers may take it when it has expired. A scheduler first places a source with one of its workers.
 `Leases` are those of a monitor, `SourceLease` is that of a crawl which a person started: both are
 the same lease, so that neither crawls a source that the other is crawling.
 
@@ -87,9 +86,9 @@ class Leases:
         self._database.write(work)
 
     def place(self, slugs: Collection[str], room: int) -> list[str]:
-        """Queue the first of the sources, at most `room` of them, that are neither leased, resting
-        nor queued within the length of a lease; return their slugs. After that time, a task that no
-        worker has taken is assumed to be lost."""
+        """Place the first of the sources, at most `room` of them, that are neither leased, resting
+        nor placed within the length of a lease; return their slugs. After that time, the worker
+        that has not taken it is assumed to be lost."""
 
         def work(session: Session) -> list[str]:
             now = clock(session)
@@ -107,12 +106,6 @@ class Leases:
             return placed
 
         return self._database.write(work)
-
-    def queued_sources(self) -> list[str]:
-        """Return the sources that wait in a queue, or that a worker has just read from one."""
-        with self._database.reading() as session:
-            queued = Lease.queued_until > clock(session)
-            return list(session.scalars(select(Source.slug).join(Lease).where(queued)))
 
     def interrupted_sources(self) -> list[str]:
         """Return the sources whose last crawl was interrupted (its worker died or was stopped) or
@@ -191,8 +184,8 @@ class Leases:
             self._held.discard(slug)
 
     def cancel(self, slug: str) -> None:
-        """Allow a source to be queued again if its task was not used. A lease is not released:
-        another thread may have taken it because of an earlier task."""
+        """Allow a source to be placed again that a worker could not take. A lease is not released:
+        another worker may have taken it."""
         self._database.write(
             lambda session: _changes_row(session, _of(slug).values(queued_until=None))
         )

@@ -8,8 +8,6 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from newscrawl.config import SettingError
-from newscrawl.monitoring.scheduler import open_queue
 from tests.site.crawling import crawl
 
 # No three characters of it are in a message of ours.
@@ -99,12 +97,6 @@ def test_password_of_an_unreachable_database_is_hidden(newscrawl, hosts, caplog,
     assert "can't reach the database" in ran.err
     assert not shown_parts(ran.out + ran.err + caplog.text)
     assert set(hosts) <= {"127.0.0.1"}
-
-
-def test_unknown_parameter_of_a_queue_is_one_line(hosts):
-    with pytest.raises(SettingError, match='invalid URI query parameter: "bogus"') as raised:
-        open_queue(ACCEPTED["a parameter of no meaning"].format(*PASSWORD))
-    assert not shown_parts(str(raised.value))
 
 
 @pytest.mark.parametrize(
