@@ -18,11 +18,6 @@ from newscrawl.items import SourceCatalog
 Explain = Callable[[Sequence[str], bool, AskedSentence], Markup]
 
 
-def current_time() -> datetime:
-    """Return the time of a request."""
-    return datetime.now(UTC)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """The settings of a dashboard.
@@ -44,7 +39,7 @@ class Config:
     editors: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
     explain: Explain = field(default_factory=lambda: Explainer(None))
-    clock: Callable[[], datetime] = current_time
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     @property
     def is_closed(self) -> bool:

@@ -441,11 +441,6 @@ _INCIDENT_WORDS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def current_time() -> datetime:
-    """Return the current time."""
-    return datetime.now(UTC)
-
-
 class Inspector:
     """Inspects all sources at each call, as of the clock."""
 
@@ -454,7 +449,7 @@ class Inspector:
         database: Database,
         slugs: Collection[str],
         channels: Sequence[Channel],
-        clock: Callable[[], datetime] = current_time,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._database = database
         self._slugs = tuple(slugs)
