@@ -132,9 +132,7 @@ def monitor(
             digests=config.NEWSCRAWL_DIGEST,
         )
         reschedule(store, [facts.slug for facts in chosen], schedule)
-        watch = Monitor(store, plan)
-        watch.run()
-        exit_if(watch.failed and once)
+        exit_if(Monitor(store, plan).run() and once)
 
 
 def crawl_settings(texts: "Sequence[str]") -> dict[str, str]:

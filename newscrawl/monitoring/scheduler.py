@@ -94,8 +94,9 @@ class Monitor:
         database.lock_wait.is_closing = self._stopping
         self._supervisor = Supervisor(self._leases, plan.command, plan.limits, self._stopping)
 
-    def run(self) -> None:
-        """Work until the end; running crawls are ended in order before this returns."""
+    def run(self) -> set[str]:
+        """Work until the end, and return the sources of which a crawl failed; running crawls are
+        ended in order before."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, lambda *_: self.stop())
         self._leases.register(self._plan.sources)
@@ -119,6 +120,7 @@ class Monitor:
             if self._inspection.is_alive():
                 self._inspection.join(_LONGEST_LETTER)
             record_heartbeat(self._database, self.name, stopped=True)
+        return self.failed
 
     def stop(self) -> None:
         """Begin no further crawl, and end those that run."""
