@@ -32,7 +32,7 @@ from newscrawl.mentions.registry import registry_digest
 from newscrawl.mentions.unregistered import find_unregistered
 from newscrawl.reading import NoArticleError, versions_of
 from newscrawl.sources import UrlError, canonical_url
-from newscrawl.storage import Database
+from newscrawl.storage import Database, SaveResult
 from newscrawl.storage.batch import IngestionWriter, records_of
 from newscrawl.storage.documents import DELETED, Record
 from newscrawl.storage.mentions import (
@@ -157,23 +157,26 @@ class Reextraction:
         """
         done = 0 if dry_run else self.done_before
         on_progress(done)
-        intake = IngestionWriter(self._database, "reextracted", versions_of(self._config.companies))
+        versions = versions_of(self._config.companies)
+        intake = IngestionWriter(self._database, "reextracted", versions, dry_run=dry_run)
         work = partial(_read_captures, self._config)
         pool = open_pool(work, workers, preload=PRELOAD, files=self._config.files)
         try:
             for captures, documents in results_by_item(pool, self._batches(done)):
                 stop = min(done + AT_ONCE, len(self._pages))
-                changes, records = _compare(captures, documents)
-                if not dry_run:
-                    step = Step(task=self._task, position=stop, counts={})
-                    intake.store(
-                        [replace(record, reextracted=True) for record, _ in records],
-                        [origin for _, origin in records],
+                read = list(_records(captures, documents))
+                step = Step(task=self._task, position=stop, counts={})
+                saved = iter(
+                    intake.save(
+                        [record for _, record, _ in read if record],
+                        [origin for _, _, origin in read if origin],
                         lambda _counts: step,  # noqa: B023 - called at once
                     )
+                )
                 on_progress(stop - done)
                 done = stop
-                yield from changes
+                for pending, record, _ in read:
+                    yield _change(pending, record, next(saved) if record else None)
         finally:
             intake.close()
         if not dry_run:
@@ -196,7 +199,7 @@ class Reextraction:
                     seen_at = version.seen_at.replace(microsecond=0)
                     is_older = moment_of(spot.timestamp) < seen_at
                     is_early = self._since is not None and version.day < self._since
-                    is_closed = version.access != "open" or version.kept.kind == DELETED
+                    is_closed = version.access != "open" or version.kind == DELETED
                     if is_older or is_early or is_closed:
                         continue
                 captures.append(PendingCapture(spot=spot, url=url, source=source, stored=version))
@@ -249,58 +252,40 @@ def _read_captures(config: ReadingConfig, captures: Sequence[PendingCapture]) ->
     return documents
 
 
-def _compare(
+def _records(
     captures: Sequence[PendingCapture], documents: ReadDocuments
-) -> tuple[list[Change], list[tuple[Record, Origin]]]:
-    """Return the changes, and the records to store."""
-    changes: list[Change] = []
-    records = []
+) -> Iterator[tuple[PendingCapture, Record | None, Origin | None]]:
+    """Yield the captures of stored articles and of new ones, each with the record to store, if its
+    page holds an article."""
     for pending, read in zip(captures, documents, strict=True):
         record = next(records_of([read[0]]), None) if read else None
-        change = _change(pending, read[0] if read and record else None, record)
-        if change is None:
-            continue
-        changes.append(change)
-        # Storage applies the same check and quarantines the records that have a reason.
-        if read and record and (change.outcome in _WRITTEN or change.reason):
-            records.append((record, replace(read[1], slug=record.source)))
-    return changes, records
+        if read and record and (pending.stored or read[0].page.access == "open"):
+            yield pending, replace(record, reextracted=True), replace(read[1], slug=record.source)
+        elif pending.stored:
+            yield pending, None, None
 
 
-def _change(
-    pending: PendingCapture, document: Document | None, record: Record | None
-) -> Change | None:
-    """Return the change by a new extraction; that of an article that is lost has the reason of the
-    revision check, if that gives one. None for a page that is not to be stored."""
-    stored = pending.stored
-    change = Change(url=pending.url, source=pending.source, outcome="new")
-    if stored is not None:
-        change = replace(change, before=stored.characters)
-        if record is None:
-            return replace(change, outcome="lost")
-        same = record.rank >= stored.rank and record.content_hash == stored.content_hash
-        reason = None if same else stored.reason_against(record)
-        if reason or record.rank < stored.rank:
-            change = replace(change, outcome="lost", reason=reason or "")
-        else:
-            metadata = stored.metadata_changed_by(record)
-            outcome: Outcome = "metadata" if metadata else "unchanged"
-            change = replace(change, outcome=outcome if same else "changed", metadata=metadata)
-    elif document is None or document.page.access != "open":
-        return None
-    if document is None or (change.outcome == "lost" and not change.reason):
+def _change(pending: PendingCapture, record: Record | None, saved: SaveResult | None) -> Change:
+    """Return the change by a new extraction, of which the record was `saved`."""
+    before = pending.stored.characters if pending.stored else 0
+    change = Change(url=pending.url, source=pending.source, outcome="lost", before=before)
+    if record is None or saved is None or not (saved.applied or saved.reason):
         return change
-    change = replace(change, after=len(document.article.text))
-    # Changes of the registry are the task of `newscrawl rematch`.
-    if change.outcome not in {"new", "changed"}:
+    change = replace(change, after=len(record.columns["text"]), reason=saved.reason or "")
+    if saved.reason:
         return change
-    text = (document.article.title, document.article.text)
-    mentions, _ = apply_corrections(stored.corrections if stored else (), text, document.mentions)
-    companies = Counter(mention.company for mention in mentions)
-    before = stored.companies if stored else Counter()
-    gained, lost = companies - before, before - companies
+    outcome: Outcome = "metadata" if saved.metadata else "unchanged"
+    differences = Counter(saved.differences)
+    if saved.outcome == "new":
+        differences = Counter(mention.company for mention in record.mentions)
+    if saved.outcome != "unchanged":
+        outcome = "changed" if pending.stored else "new"
     return replace(
-        change, gained=tuple(sorted(gained.elements())), lost=tuple(sorted(lost.elements()))
+        change,
+        outcome=outcome,
+        metadata=saved.metadata,
+        gained=tuple(sorted((+differences).elements())),
+        lost=tuple(sorted((-differences).elements())),
     )
 
 

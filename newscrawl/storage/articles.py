@@ -4,7 +4,7 @@ New articles are added all at once: a statement for each table, not one for each
 are SQLAlchemy's Core: objects of the ORM would take as much time as the database itself.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import itemgetter
@@ -189,9 +189,10 @@ _METADATA = select(
     Article.authors, Article.section, Article.published_at, Article.first_seen_at
 ).where(Article.id == bindparam("article_id"))
 _OCCURRENCES = (
-    select(models.Mention.company_id, func.count())
+    select(models.Company.id, models.Company.name, func.count())
+    .join(models.Mention)
     .where(models.Mention.article_id == bindparam("article_id"))
-    .group_by(models.Mention.company_id)
+    .group_by(models.Company.id)
 )
 
 
@@ -203,7 +204,8 @@ class SaveResult:
     `unannounced` is set if the page is neither that of the feed's headline nor an article of its
     own, as where a site under maintenance answers each address with the same page. `applied` is
     set unless the article was stored already and stays as it was, though the page is another: the
-    page's addresses are then not the article's.
+    page's addresses are then not the article's. Of a page that was read again, `metadata` are the
+    columns that have changed, and `differences` the mentions of companies gained or lost.
     """
 
     outcome: Outcome
@@ -212,6 +214,8 @@ class SaveResult:
     again: bool = False
     unannounced: bool = False
     applied: bool = field(default=True, compare=False)
+    metadata: tuple[str, ...] = field(default=(), compare=False)
+    differences: Mapping[str, int] = field(default_factory=dict, compare=False)
 
 
 _NOT_APPLIED = SaveResult("unchanged", 0, applied=False)
@@ -334,26 +338,29 @@ def _update_known(
         return _NOT_APPLIED
     if differs and quarantine.is_rejected(connection, stored.id, record.content_hash):
         return _NOT_APPLIED
-    if stored.has_pending:
+    if stored.has_pending and (differs or not record.reextracted):
         quarantine.close_pending(connection, stored.id, "superseded")
-    if differs:
-        with rollups.updating([stored.id]):
-            revise(connection, record, stored, origin.run_id)
-        return SaveResult("revised", len(record.mentions))
-    before = {"access": stored.access, "kind": stored.kind}
-    changes = {
-        name: record.columns[name] for name in before if record.columns[name] != before[name]
-    }
+    renewed = {}
     if record.reextracted:
         row = connection.execute(_METADATA, {"article_id": stored.id}).mappings().one()
-        changes |= metadata_changes({**row}, record)
-        if "published_at" in changes:
-            changes["day"] = day_of(changes["published_at"], stored.first_seen_at)
-            changes["fingerprint"] = record.fingerprint
+        renewed = metadata_changes({**row}, record)
+    saved = SaveResult("unchanged", 0, metadata=tuple(renewed))
+    if differs:
+        with rollups.updating([stored.id]):
+            differences = revise(connection, record, stored, origin.run_id)
+        number = len(record.mentions)
+        return replace(saved, outcome="revised", mentions=number, differences=differences)
+    before = {"access": stored.access, "kind": stored.kind}
+    changes = renewed | {
+        name: record.columns[name] for name in before if record.columns[name] != before[name]
+    }
+    if "published_at" in changes:
+        changes["day"] = day_of(changes["published_at"], stored.first_seen_at)
+        changes["fingerprint"] = record.fingerprint
     if changes:
         with rollups.updating([stored.id]):
             connection.execute(update(Article).where(Article.id == stored.id).values(changes))
-    return SaveResult("unchanged", 0)
+    return saved
 
 
 def _rank(stored: StoredArticle) -> int:
@@ -364,7 +371,7 @@ def _quarantine(
     connection: Connection, revision: quarantine.SuspectRevision, source_id: int
 ) -> SaveResult:
     if quarantine.is_shown_elsewhere(connection, revision, source_id):
-        return replace(_NOT_APPLIED, outcome="gone")
+        return replace(_NOT_APPLIED, outcome="gone", reason=revision.reason)
     done = quarantine.add_revision(connection, revision)
     if done == "rejected":
         return _NOT_APPLIED
@@ -408,9 +415,12 @@ def stored_article(connection: Connection, number: int) -> StoredArticle | None:
     return connection.execute(_ARTICLE, {"article_id": number}).one_or_none()
 
 
-def revise(connection: Connection, record: Record, stored: StoredArticle, run_id: int) -> None:
-    """Make the record the article's newest version; the version before it becomes a revision. Call
-    it within `RollupUpdate.updating`."""
+def revise(
+    connection: Connection, record: Record, stored: StoredArticle, run_id: int
+) -> dict[str, int]:
+    """Make the record the article's newest version; the version before it becomes a revision.
+    Return by how much the occurrences of companies differ. Call it within `RollupUpdate.updating`.
+    """
     articles = Base.metadata.tables["articles"]
     row = connection.execute(articles.select().where(articles.c.id == stored.id)).mappings().one()
     old = {str(name): value for name, value in row.items()}
@@ -443,26 +453,32 @@ def revise(connection: Connection, record: Record, stored: StoredArticle, run_id
     number = connection.execute(
         update(Article).where(this).values(changes).returning(Article.revision)
     ).scalar_one()
-    before = dict(connection.execute(_OCCURRENCES, {"article_id": stored.id}).all())
+    before = _occurrences(connection, stored.id)
     for table in (models.Mention, models.Boilerplate):
         connection.execute(delete(table).where(table.article_id == stored.id))
     text = (record.columns["title"], record.columns["text"])
     mentions = with_corrections(connection, stored.id, text, record.mentions)
     write_occurrences(connection, {stored.id: mentions}, {stored.id: record.boilerplate})
     replace_unregistered(connection, {stored.id: record.unregistered})
-    after = dict(connection.execute(_OCCURRENCES, {"article_id": stored.id}).all())
-    differences = [
-        {
-            "article_id": stored.id,
-            "number": number,
-            "company_id": company,
-            "difference": after.get(company, 0) - before.get(company, 0),
-        }
+    after = _occurrences(connection, stored.id)
+    differences = {
+        company: difference
         for company in sorted(before.keys() | after.keys())
-        if after.get(company, 0) != before.get(company, 0)
-    ]
+        if (difference := after.get(company, 0) - before.get(company, 0))
+    }
     if differences:
-        connection.execute(insert(models.MentionChange), differences)
+        rows = [
+            {"article_id": stored.id, "number": number, "company_id": company, "difference": change}
+            for (company, _), change in differences.items()
+        ]
+        connection.execute(insert(models.MentionChange), rows)
+    return {name: change for (_, name), change in differences.items()}
+
+
+def _occurrences(connection: Connection, article_id: int) -> dict[tuple[int, str], int]:
+    """Return the number of an article's mentions of each company, by its id and name."""
+    rows = connection.execute(_OCCURRENCES, {"article_id": article_id})
+    return {(company, name): number for company, name, number in rows}
 
 
 # --- Addresses that pages declare as their own although other articles are there ---

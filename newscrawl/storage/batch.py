@@ -268,16 +268,27 @@ def _addresses(entry: _BatchEntry) -> set[str]:
     return {entry.record.urls[0], entry.document.page.url}
 
 
+_StepOf = Callable[[Counter[str]], Step]
+
+
 class IngestionWriter:
     """Stores records of many sources, with a run for each source, which `close` ends.
 
     Not thread-safe. Methods raise StorageError.
     """
 
-    def __init__(self, database: Database, reason: str, versions: Versions | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        reason: str,
+        versions: Versions | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> None:
         self._database = database
         self._reason = reason
         self._versions = asdict(versions) if versions else None
+        self._dry_run = dry_run
         self._runs: dict[str, int] = {}
         self._counts: dict[str, Counter[str]] = {}
 
@@ -286,21 +297,23 @@ class IngestionWriter:
         return load_progress(self._database, task)
 
     def store(
-        self,
-        records: Sequence[Record],
-        origins: Iterable[Origin],
-        step_of: Callable[[Counter[str]], Step] | None = None,
+        self, records: Sequence[Record], origins: Iterable[Origin], step_of: _StepOf | None = None
     ) -> Counter[str]:
-        """Store records of these origins, and the step that `step_of` returns for their counts, in
-        one transaction. If origins have the same slug, the first is used.
+        """Return the counts of the outcomes, and of the mentions, of what `save` stores."""
+        return _sum(self.save(records, origins, step_of))
 
-        The counts are those of the outcomes and of the mentions.
-        """
+    def save(
+        self, records: Sequence[Record], origins: Iterable[Origin], step_of: _StepOf | None = None
+    ) -> list[SaveResult]:
+        """Store records of these origins, and the step that `step_of` returns for their counts, in
+        one transaction; return the outcome of each. If origins have the same slug, the first is
+        used. In a dry run, the transaction is undone."""
         first: dict[str, Origin] = {}
         for origin in origins:
             first.setdefault(origin.slug, origin)
 
-        def work(session: Session) -> tuple[dict[str, int], list[tuple[str, SaveResult]]]:
+        def work(session: Session) -> tuple[dict[str, int], list[SaveResult]]:
+            savepoint = session.begin_nested()
             needed = {record.source for record in records} - self._runs.keys()
             numbers = register_sources(session, [first[slug] for slug in sorted(needed)])
             now = datetime.now(UTC)
@@ -317,22 +330,22 @@ class IngestionWriter:
             claimed = without_wrong_claims(connection, records)
             incoming = [(record, runs[record.source]) for record in claimed]
             saved = save_records(connection, incoming, rollups)
-            saved_records = [
-                (record.source, result) for record, result in zip(records, saved, strict=True)
-            ]
             rollups.write()
+            if self._dry_run:
+                savepoint.rollback()
+                return {}, saved
             if step_of is not None:
-                record_step(session, step_of(_sum(saved_records)))
-            return begun_runs, saved_records
+                record_step(session, step_of(_sum(saved)))
+            return begun_runs, saved
 
         begun_runs, saved_records = self._database.write(work)
         self._runs |= begun_runs
-        for source, saved in saved_records:
+        for record, saved in zip(records, saved_records, strict=True):
             is_quarantined = saved.outcome == "quarantined"
             name = "revisions_quarantined" if is_quarantined else f"articles_{saved.outcome}"
             counts = {name: 1, "mentions": saved.mentions}
-            self._counts.setdefault(source, Counter()).update(counts)
-        return _sum(saved_records)
+            self._counts.setdefault(record.source, Counter()).update(counts)
+        return saved_records
 
     def close(self) -> None:
         """End the runs, with the counts of each."""
@@ -362,8 +375,8 @@ def records_of(documents: Iterable[Document]) -> Iterator[Record]:
             yield record_of(document)
 
 
-def _sum(saved_records: Sequence[tuple[str, SaveResult]]) -> Counter[str]:
+def _sum(saved_records: Sequence[SaveResult]) -> Counter[str]:
     counts: Counter[str] = Counter()
-    for _, saved in saved_records:
+    for saved in saved_records:
         counts.update({saved.outcome: 1, "mentions": saved.mentions})
     return +counts

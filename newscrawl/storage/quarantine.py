@@ -253,11 +253,17 @@ def quarantine_reason(
         .where(Article.id == article_id)
     )
     row = connection.execute(query).one()
-    reason = reason_against_record(
+    columns = record.columns
+    version = copy_fields(
+        Version, record, **{name: columns[name] for name in ("title", "text", "kind", "access")}
+    )
+    names = (*names_of_site(row.name, row.slug, row.home), row.site_name, columns["site_name"])
+    since = layout_changed_since(connection, row.id)
+    reason = reason_against(
         Version(title=row.title, text=row.text, rank=held_rank, kind=row.kind),
-        record,
-        (*names_of_site(row.name, row.slug, row.home), row.site_name),
-        layout_changed_since(connection, row.id),
+        version,
+        filter(None, names),
+        layout_changed=since is not None and since <= record.seen_at,
     )
     is_likely = share_words(row.title, record.columns["title"])
     if reason == "text_replaced" and is_likely and _is_confirmed(connection, record, article_id):
@@ -360,28 +366,6 @@ def layout_changed_since(connection: Connection, source_id: int) -> datetime | N
         Incident.recovered_at.is_(None),
     )
     return connection.execute(query).scalar()
-
-
-def reason_against_record(
-    stored: Version,
-    record: Record,
-    names: Iterable[str | None],
-    layout_changed: datetime | None,
-) -> Reason | None:
-    """Return why the record is worse than the stored version of an article, given the names of its
-    site and the time since which the layout of the source has changed; None if it isn't."""
-    columns = record.columns
-    version = copy_fields(
-        Version,
-        record,
-        title=columns["title"],
-        text=columns["text"],
-        kind=columns["kind"],
-        access=columns["access"],
-    )
-    site_names = filter(None, (*names, columns["site_name"]))
-    is_changed = layout_changed is not None and layout_changed <= record.seen_at
-    return reason_against(stored, version, site_names, layout_changed=is_changed)
 
 
 def suspect_revision(

@@ -2,21 +2,19 @@
 quarantined version or restore a replaced one. Each decision is one transaction that updates all
 rollups."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Hints, Mention, copy_fields
-from newscrawl.storage import RevisionError, models
+from newscrawl.storage import RevisionError
 from newscrawl.storage.articles import StoredArticle, lock_source, revise, stored_article
 from newscrawl.storage.database import Database, reads, writes
-from newscrawl.storage.documents import Record, fingerprint_of, metadata_changes, rank
-from newscrawl.storage.mentions import Correction, corrections_of
+from newscrawl.storage.documents import Record, fingerprint_of, rank
 from newscrawl.storage.models import (
     Article,
     ArticleUrl,
@@ -28,14 +26,9 @@ from newscrawl.storage.models import (
     Source,
 )
 from newscrawl.storage.quarantine import (
-    Reason,
-    Version,
     accept,
     close_pending,
-    layout_changed_since,
-    names_of_site,
     pack_columns,
-    reason_against_record,
     reject_version,
     unpack_columns,
 )
@@ -235,43 +228,16 @@ def _record(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredVersion:
-    """An article in its newest version, which was fetched at `seen_at`.
-
-    `facts` come from its page or its feed, `companies` are the numbers of mentions of each, `rank`
-    says how much of the article it has (see documents.rank). `kept` is compared by the rule for
-    revisions, `names` are those of the site, and `layout_changed` is since when the incident of
-    this name has been open for the source. `corrections` are those of its mentions.
-    """
+    """An article in its newest version, which was fetched at `seen_at`; `facts` come from its page
+    or its feed."""
 
     source: str
     day: date
     facts: Hints
     characters: int
     access: str
-    content_hash: str
-    rank: int
-    first_seen_at: datetime
+    kind: str
     seen_at: datetime
-    companies: Counter[str]
-    kept: Version
-    names: tuple[str, ...] = ()
-    layout_changed: datetime | None = None
-    corrections: Sequence[Correction] = ()
-
-    def metadata_changed_by(self, record: Record) -> tuple[str, ...]:
-        """Return the columns that the record of its reextraction changes."""
-        stored = {
-            "authors": list(self.facts.authors),
-            "section": self.facts.section,
-            "published_at": self.facts.published,
-            "first_seen_at": self.first_seen_at,
-        }
-        return tuple(metadata_changes(stored, replace(record, reextracted=True)))
-
-    def reason_against(self, record: Record) -> Reason | None:
-        """Return why the record would make the article worse."""
-        reread = replace(record, reextracted=True)
-        return reason_against_record(self.kept, reread, self.names, self.layout_changed)
 
 
 @reads
@@ -294,28 +260,8 @@ def versions_at(session: Session, urls: Sequence[str]) -> dict[str, StoredVersio
         .join(Source, Source.id == Article.source_id)
         .where(ArticleUrl.url.in_(urls))
     )
-    rows = session.execute(query).all()
-    table = models.Mention
-    companies_query = (
-        select(table.article_id, Company.name, func.count())
-        .join(Company, Company.id == table.company_id)
-        .where(table.article_id.in_(list({article.id for _, article, _ in rows})))
-        .group_by(table.article_id, Company.name)
-    )
-    companies: dict[int, Counter[str]] = {}
-    for number, company, count in session.execute(companies_query):
-        companies.setdefault(number, Counter())[company] = count
-    connection = session.connection()
-    corrections = corrections_of(connection, [article.id for _, article, _ in rows])
-    changed = {
-        number: layout_changed_since(connection, number)
-        for number in {source.id for _, _, source in rows}
-    }
-    versions = {}
-    for url, article, source in rows:
-        present_rank = rank(article.access, article.kind, has_text=bool(article.text))
-        names = (*names_of_site(source.name, source.slug, source.home), article.site_name)
-        versions[url] = copy_fields(
+    return {
+        url: copy_fields(
             StoredVersion,
             article,
             source=source.slug,
@@ -327,17 +273,10 @@ def versions_at(session: Session, urls: Sequence[str]) -> dict[str, StoredVersio
                 language=article.language,
             ),
             characters=len(article.text),
-            rank=present_rank,
             seen_at=article.revised_at or article.first_seen_at,
-            kept=Version(
-                title=article.title, text=article.text, rank=present_rank, kind=article.kind
-            ),
-            names=tuple(filter(None, names)),
-            companies=companies.get(article.id, Counter()),
-            layout_changed=changed[source.id],
-            corrections=corrections.get(article.id, ()),
         )
-    return versions
+        for url, article, source in session.execute(query)
+    }
 
 
 @reads

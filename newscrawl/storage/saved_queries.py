@@ -417,15 +417,15 @@ def _slugs(session: Session, names_written: str) -> list[str]:
     """Return the slugs of one source or several with commas, by slug or name; sources may share a
     name."""
     names = dict(session.execute(select(Source.slug, Source.name).order_by(Source.slug)).all())
-    known: dict[str, list[str]] = defaultdict(list)
+    slugs_by_name: dict[str, list[str]] = defaultdict(list)
     for slug, name in names.items():
-        known[name.casefold()].append(slug)
-    known |= {slug.casefold(): [slug] for slug in names}
-    if slugs := known.get(names_written.casefold()):  # a name may have a comma
+        slugs_by_name[name.casefold()].append(slug)
+    slugs_by_name |= {slug.casefold(): [slug] for slug in names}
+    if slugs := slugs_by_name.get(names_written.casefold()):  # a name may have a comma
         return slugs
     slugs = []
     for name in filter(None, map(str.strip, names_written.split(","))):
-        if name.casefold() not in known:
+        if name.casefold() not in slugs_by_name:
             # Sources whose names are like the written one or contain it.
             near = [slug for slug, each in names.items() if name.casefold() in each.casefold()]
             by_name = {each: slug for slug, each in names.items()}
@@ -434,7 +434,7 @@ def _slugs(session: Session, names_written: str) -> list[str]:
             if shown := [f"{names[slug]} ({slug})" for slug in dict.fromkeys(near)][:_SUGGESTED]:
                 raise QuestionError(f"unknown source {name!r}: {did_you_mean(shown)}")
             usual_spelling(name, [*names], "source")
-        slugs += known[name.casefold()]
+        slugs += slugs_by_name[name.casefold()]
     return slugs
 
 

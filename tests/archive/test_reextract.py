@@ -21,6 +21,7 @@ from newscrawl.storage.corrections import add_corrections, wrong_mentions
 from newscrawl.storage.deletion import articles_under, delete_articles
 from newscrawl.storage.frontier.listings import Schedule
 from newscrawl.storage.frontier.queue import FrontierEntry, open_frontier
+from newscrawl.storage.revisions import discard_revision
 from newscrawl.storage.saved_state import keep_memory
 from newscrawl.storage.scope import Scope
 from tests.archives import DeadlyReader, capture, written
@@ -325,6 +326,8 @@ def test_reextraction_that_loses_text_is_quarantined(library):
     assert (row.url, row.reason) == (PATHS[0], "text_shrank")
     assert row.after == changes[PATHS[0]].after < row.before == changes[PATHS[0]].before
     assert library.counts() == {"Siemens": 2, "Nokia": 1}
+    discard_revision(library.database, row.id)
+    assert (library.run()[PATHS[0]].outcome, queries.quarantined(library.database)) == ("lost", [])
 
 
 def test_page_that_crashes_its_process_costs_no_other_page(library):

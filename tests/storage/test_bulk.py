@@ -69,12 +69,7 @@ def test_existing_rows_are_updated(database, number):
     names = ("articles", "limited", "in_title", "in_body", "boilerplate", "boilerplate_articles")
     nothing = dict.fromkeys(names, 0)
     rows = [
-        {
-            "day": (AT + timedelta(days=place)).date(),
-            "read": place,
-            **nothing,
-            "boilerplate_articles": 0,
-        }
+        {"day": (AT + timedelta(days=place)).date(), "read": place, **nothing}
         for place in range(number)
     ]
     sums = counter(**rows[0])
