@@ -308,7 +308,8 @@ class Exclusions:
             self._by_word.setdefault(rarest, []).append(phrase)
 
     def cover(self, text: str, start: int, end: int) -> bool:
-        """Return whether one of the phrases covers the name's first character."""
+        """Return whether one of the phrases covers the name's first character, and more than the
+        name: "Vale do" is none of "Vale do Rio Doce"."""
         begin = max(0, start - _EXCLUSION_REACH)
         exact = text[begin : end + _EXCLUSION_REACH]
         window = caseless(exact)
@@ -317,9 +318,9 @@ class Exclusions:
             if word in window:
                 for phrase in phrases:
                     if phrase.may_stand(window) and (
-                        phrase.stands_at(window, exact, start - begin)
+                        phrase.stands_at(window, exact, start - begin, end - begin)
                         if is_aligned and phrase.is_plain
-                        else phrase.reaches(text, begin, begin + len(exact), start)
+                        else phrase.reaches(text, begin, begin + len(exact), start, end)
                     ):
                         return True
         return False
@@ -341,26 +342,29 @@ class _Phrase:
         """Return whether a caseless text has its words."""
         return all(word in window for word in self.words)
 
-    def stands_at(self, window: str, exact: str, place: int) -> bool:
-        """Return whether it covers a place of a caseless window, which `exact` holds with its
+    def stands_at(self, window: str, exact: str, place: int, end: int) -> bool:
+        """Return whether it covers a name of a caseless window, which `exact` holds with its
         capitals."""
         spoken = window.replace("-", " ")
         length = len(self._caseless)
         start = spoken.find(self._caseless, max(0, place - length + 1), place + length)
         while start >= 0:
-            if (self._open_left or _BEGINS_PHRASE.match(exact, start)) and (
-                self._open_right or _ENDS_PHRASE.match(exact, start + length)
+            if (
+                (start < place or start + length > end)
+                and (self._open_left or _BEGINS_PHRASE.match(exact, start))
+                and (self._open_right or _ENDS_PHRASE.match(exact, start + length))
             ):
                 return True
             start = spoken.find(self._caseless, start + 1, place + length)
         return False
 
-    def reaches(self, text: str, begin: int, right: int, place: int) -> bool:
-        """Return whether it occurs between `left` and `right` and covers the place."""
+    def reaches(self, text: str, begin: int, right: int, place: int, end: int) -> bool:
+        """Return whether it occurs between `begin` and `right` and covers the name."""
         amid_signs = _EAST_ASIAN_SIGN.search(text, max(0, begin - 1), right + 1) is not None
         pattern = self._pattern_amid_signs if amid_signs else self._pattern
         return any(
-            match.start() <= place < match.end() for match in pattern.finditer(text, begin, right)
+            match.start() <= place < match.end() and (match.start() < place or match.end() > end)
+            for match in pattern.finditer(text, begin, right)
         )
 
     @cached_property

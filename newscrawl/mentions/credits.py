@@ -53,25 +53,6 @@ _MEDIUM_SAYS = re.compile(
 )
 # "(Ann Lee / Flickr)".
 _BEHIND_NAME = re.compile(r"\([^()/\n]{2,40} ?/ ?$")
-# "told Fox News", "laut RTL", "selon TF1", "en declaraciones a Antena 3".
-_SAID_TO = re.compile(
-    r"\b(?:told|tells|telling|interview (?:with|on|to)|according to|(?:reported|cited|quoted) by"
-    r"|(?:speaking|spoke|speaks) (?:to|on|with)|(?:said|says|appear\w*|aired|shown) on|seen on"
-    r"|laut|gegenüber|interview mit|berichtete|sagte|selon|d'après|sur|micro de|invitée? de"
-    r"|plateau de|según|(?:declaraciones|entrevista|dijo|explicó|declaró|informó) (?:a|en)"
-    r"|secondo|(?:detto|intervista|dichiarato) (?:a|su)"
-    r"|(?:entrevista|resposta|disse|declarou|declaração|afirmou|contou) (?:ao?|à|para)|segundo"
-    r"|w rozmowie z|(?:wywiadzie|powiedział[a]?|komentarzu) dla|według|volgens|vertelde aan"
-    r"|enligt|säger till|ifølge|(?:siger|sier) til|podle|v rozhovoru pro|(?:řekl|uvedl)a? pro"
-    r"|potrivit|(?:declarat|interviu) pentru|prema|izjavi[ol]a? za|по данным|в интервью)"
-    r" (?:the |der |dem |la |el |o |a |l'|agentury |agencji |телеканалу )?$"
-)
-_SAYS = re.compile(
-    r"(?:'s)?,? (?:reports?|reported|reporting|first reported|said citing|zufolge|berichtete?"
-    r"|meldete?|a rapporté|rapporte|a révélé|informó|informa|avanzó|riporta|riferisce"
-    r"|noticiou|avançou|podał[aoy]?|podaje|pisze|meldt|meldde|schrijft|skriver|rapporterar|uppger"
-    r"|melder|uutisoi|informovala?|сообщил[аои]?|сообщает|пишет|yazdı|bildirdi)\b"
-)
 # "Connect with Ann on LinkedIn", "Join the community on Facebook": asked of the reader, at the
 # beginning of a sentence; "my YouTube channel"; "we post on Facebook".
 _ASKED = re.compile(
@@ -130,6 +111,12 @@ class Credits:
         button = f"(?:{'|'.join(sorted(networks, key=len, reverse=True))})"
         self._button_behind = re.compile(rf"[ \t\xa0|·•]+{button}(?!\w|['’-])")
         self._button_before = re.compile(rf"(?<!\w){button}[ \t\xa0|·•]+$")
+        self._said_to = re.compile(
+            rf"\b(?:{'|'.join(map(re.escape, sorted(words.said_to)))})"
+            r" (?:the |der |dem |la |el |o |a |l'|agentury |agencji |телеканалу )?$"
+        )
+        verbs = "|".join(map(re.escape, sorted(words.says)))
+        self._says = re.compile(rf"(?:'s)?,? (?:{verbs})\b")
         # A pattern of all of them takes twenty times as long as the rest of a candidate's checks.
         self._follow = AhoCorasick(sorted(map(caseless, words.follow_us)))
         self._boilerplate = re.compile(
@@ -167,9 +154,18 @@ class Credits:
         lead = text[max(0, candidate.start - _LEAD) : candidate.start]
         form = candidate.form.text
         if form in self._platforms and (
-            self._is_among_channels(text, candidate)
+            # A newspaper asks its readers to follow it: "Volg ons op X".
+            self._follow.find_matches_as_indexes(
+                caseless(text[slice(*_sentence_of(text, candidate, 2 * _LEAD))])
+            )
             or _points_to(text, candidate, lead)
-            or (form not in _NO_BUTTONS and self._is_button(text, candidate, lead))
+            or (
+                form not in _NO_BUTTONS
+                and (
+                    self._button_behind.match(text, candidate.end)
+                    or self._button_before.search(lead)
+                )
+            )
         ):
             return True
         byline = not form.isascii() and _BYLINE.match(text, candidate.end)
@@ -198,25 +194,11 @@ class Credits:
         if dateline or _CREDIT.search(lead):
             return True
         if candidate.form.text.casefold() in outlets and (
-            _SAID_TO.search(lead) or _SAYS.match(text, candidate.end)
+            self._said_to.search(lead) or self._says.match(text, candidate.end)
         ):
             return True
-        return index in publisher and self._in_boilerplate(text, candidate)
-
-    def _is_among_channels(self, text: str, candidate: Candidate) -> bool:
-        """Return whether the newspaper asks its readers in this sentence to follow it: "Volg ons op
-        X"."""
-        start, end = _sentence_of(text, candidate, 2 * _LEAD)
-        return bool(self._follow.find_matches_as_indexes(caseless(text[start:end])))
-
-    def _is_button(self, text: str, candidate: Candidate, lead: str) -> bool:
-        """Return whether another network's name stands directly beside this one."""
-        behind = self._button_behind.match(text, candidate.end)
-        return bool(behind or self._button_before.search(lead))
-
-    def _in_boilerplate(self, text: str, candidate: Candidate) -> bool:
-        """Return whether its sentence has a word of boilerplate (subscriptions, rights)."""
-        return self._boilerplate.search(text, *_sentence_of(text, candidate, _SENTENCE)) is not None
+        sentence = _sentence_of(text, candidate, _SENTENCE)
+        return index in publisher and self._boilerplate.search(text, *sentence) is not None
 
 
 def _sentence_of(text: str, candidate: Candidate, limit: int) -> tuple[int, int]:

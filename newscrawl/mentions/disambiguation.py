@@ -36,6 +36,8 @@ _HOMES = frozenset({"zh", "ja", "ko"})
 _OF_A_COUNTRY = re.compile(
     "bg|cs|da|el|et|fi|he|hr|hu|id|it|lt|lv|nb|nl|nn|no|pl|pt|ro|sk|sl|sr|sv|tr|uk"
 )
+# Of them those in which few persons and places have the names of the country's companies.
+_CAPITALS = frozenset({"da", "fi", "nb", "nl", "nn", "no", "pl", "sv", "tr"})
 _LATIN_BEFORE = re.compile(r"[A-Za-z][\w.']*[ -]$")
 _LATIN_AFTER = re.compile(r"[ -][A-Za-z]")
 # "Acer's 615 GE", "200 HP": a unit, or part of a model's name; "in 2012 GE" is neither.
@@ -174,7 +176,10 @@ class Disambiguator:
         if (
             home
             and _OF_A_COUNTRY.fullmatch(context.language or "")
-            and self._is_abbreviation(surface)
+            and is_acronym(surface)
+            and len(surface) > 2
+            # "DNA" means something else to everybody.
+            and surface not in self.neighbours.words.abbreviations
             and not CAPITAL_AFTER.match(text, candidate.end)
         ):
             return "capital"
@@ -182,11 +187,6 @@ class Disambiguator:
             return "capital"
         other_forms = context.supported.get(candidate.form.company, set()) - {candidate.form.text}
         return "other name" if other_forms else None
-
-    def _is_abbreviation(self, surface: str) -> bool:
-        """Return whether it is one that means nothing else to everybody, as DNA does."""
-        words = self.neighbours.words
-        return is_acronym(surface) and len(surface) > 2 and surface not in words.abbreviations
 
     def _is_name_by_capital(self, text: str, candidate: Candidate, language: str | None) -> bool:
         if language in _OTHER_SCRIPTS:
@@ -216,7 +216,8 @@ class Disambiguator:
             if search_before(_LATIN_BEFORE, text, candidate.start):
                 return False
             return _LATIN_AFTER.match(text, candidate.end) is None
-        return self.neighbours.is_capital_amid_small(text, candidate, language)
+        at_home = language in _CAPITALS and language in self._home(candidate)
+        return self.neighbours.is_capital_amid_small(text, candidate, language, at_home=at_home)
 
     def _home(self, candidate: Candidate) -> frozenset[str]:
         country = self.companies[candidate.form.company].facts.get("country", "")

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from newscrawl.items import Mention
-from newscrawl.mentions.abbreviations import is_acronym, spells_out
+from newscrawl.mentions.abbreviations import ACRONYM_LENGTH, is_acronym, spells_out
 from newscrawl.mentions.candidates import Candidate, Exclusions, Finder
 from newscrawl.mentions.company import HOME_LANGUAGES
 from newscrawl.mentions.context import ContextFinder, MentionContext
@@ -132,15 +132,22 @@ class Matcher:
         """Return the places to keep, and the forms that name a person with their first place.
 
         An excluded name still covers its place: "Deutsche Bank Park" contains no "Deutsche Bank".
-        An acronym that the article spells out as something else counts nowhere in it.
+        An acronym that the article spells out as something else counts nowhere in it, unless it is
+        a certain one of four letters and more ("Banco Bilbao Vizcaya (BBVA)").
         """
         places: list[Place] = []
         persons: dict[str, list[int]] = defaultdict(list)
         foreign = set()
         for rivals in _longest(candidates):
             first = rivals[0]
-            if spells_out(text, first) and not _is_apposition(places, rivals):
-                foreign.add(text[first.start : first.end])
+            surface = text[first.start : first.end]
+            clear = surface == first.form.text and not first.form.is_doubtful(language)
+            if (
+                not (clear and len(surface) > ACRONYM_LENGTH)
+                and spells_out(text, first)
+                and not _is_apposition(places, rivals)
+            ):
+                foreign.add(surface)
             elif not (
                 bool(places)
                 and places[-1][0].end == first.start - 1

@@ -3,16 +3,17 @@
 import re
 from dataclasses import dataclass
 
-from newscrawl.mentions.abbreviations import REACH, search_before, words_before
+from newscrawl.mentions.abbreviations import REACH, is_acronym, search_before, words_before
 from newscrawl.mentions.candidates import Candidate
 from newscrawl.mentions.east_asian import has_predicate, names_trade_place_or_crop
 from newscrawl.mentions.namesakes import is_namesake, is_place, is_team
 from newscrawl.mentions.vocabulary import Vocabulary, of_language
+from newscrawl.text import stop_words_of
 
 # The last letters that endings replace.
 _VOWELS = "aoаяα"
 _POSSESSIVE = re.compile(r"(?:'s|'S|'|s')(?= )")
-_WORDS_AFTER = re.compile(r"([ -])([\w.&/\u0900-\u0dff]+(?:'[\w]+)?)(?: ([\w.]+))?")
+_WORDS_AFTER = re.compile(r"([ -])([\w.&/\u0900-\u0dff]+(?:'[\w]+)?)(?: ([\w.\u0900-\u0dff]+))?")
 _LEGAL_TAIL = re.compile(r"[»\"”“]?,? [^\s,;()]+(?: [^\s,;()]+)?(?: [^\s,;()]+)?")
 # Words before a hyphen and a company's name.
 _PREFIXES = frozenset(
@@ -41,19 +42,16 @@ _APPOSITION = re.compile(r", ([^\W\d_]+)[ ']((?:[\w-]+ ?){1,4})")
 _SMALL_BEFORE = re.compile(r"(?:^|[\s(\"'«“„])[^\W\d_A-ZÀ-ÖØ-Þ][^\W\d_A-ZÀ-ÖØ-Þ]*,? [\"«“„]?$")
 _SMALL_AFTER = re.compile(r"(?:$|[\"»”]?[,.;:!?)\n]|[\"»”]? [^\W\d_A-ZÀ-ÖØ-Þ]| \d)")
 _SENTENCE_START = re.compile(r"(?:^|[\n.!?:•|–—-] ?)[\"“«„(]?$")
+_NOBLE = re.compile(r"[A-Z][\w.]* van $")
 _NEXT_SMALL = re.compile(r" ([a-zß-öø-ÿ]+)\b")
 _NOUN_BEFORE_COMMA = re.compile(r"(?:'s|’s|est|of) (?:[\w-]+ ){0,4}([a-z-]+), $")
-# "Companies like Bain", "Firmen wie Otto", and whom somebody works for: "an analyst at IDC".
+# "Companies like Bain", "Firmen wie Otto".
 _EXAMPLE = re.compile(
     r"([^\W\d_][\w-]+),? (?:like|such as|including|wie|etwa|comme|tels? que|telles que|como|come"
     r"|quali|jak|takich jak|takie jak|zoals|som|kuten|такие,? как|таких,? как|вроде|όπως) $"
 )
-_POST = re.compile(
-    r"(?:\b(?:[Oo]fficer|C[EFTIMO]O|[Pp]resident|VP|[Dd]irector|[Mm]anager|[Ee]ngineer|[Aa]nalyst"
-    r"|[Ee]conomist|[Ee]xecutive|[Ss]trategist|[Pp]artner|[Dd]eveloper|[Dd]esigner|[Ll]awyer"
-    r"|[Ss]pokes(?:man|woman|person)|[Rr]esearcher|[Ii]ntern)s?(?: of(?: \w+){1,3})?,? (?:at|with)"
-    r"|\bC[EFTIMO]O of) $"
-)
+# The words behind a name, up to the next mark.
+_CLAUSE = re.compile(r" [^\W_A-ZÀ-ÖØ-Þ][\w'-]*(?: \w[\w'-]*){0,6}")
 # A model's name behind its maker's: "JBL Tune 710BT", "HP Spectre x360".
 _MODEL = re.compile(
     r" (?:[A-Z][\w']+ ){0,2}(?=[\w-]*[A-Za-z])(?=[\w-]*\d)(?!\d+(?:st|nd|rd|th|s|m|k|bn)\b)"
@@ -100,13 +98,21 @@ class NeighbourWords:
         if candidate.compound or self.cue_before(text, candidate.start, language):
             return True
         is_person = candidate.form.text in self.words.surnames and not in_context
-        if self._is_explained(text, candidate, language):
-            return True
-        if self._has_figures(text, candidate, language) and not (
-            is_person and _OF_PERSONS.match(text, candidate.end, candidate.end + REACH)
+        place = candidate.start, candidate.end
+        behind = candidate.end, candidate.end + REACH
+        if self._is_explained(text, candidate, language) or self._is_in_business(
+            text, candidate, language, is_person=is_person
         ):
             return True
-        place = candidate.start, candidate.end
+        # "Orange fell 2 percent", "Sky to axe 1,000 jobs"; "Eles", a pronoun, "ask for 105%" in
+        # Portuguese.
+        if (
+            _FIGURES.match(text, *behind)
+            and candidate.form.text.lower() not in _COUNTED
+            and (language == "en" or not self.is_everyday_in(candidate, language))
+            and not (is_person and _OF_PERSONS.match(text, *behind))
+        ):
+            return True
         if has_predicate(text, *place, language, candidate.form.text, self.words):
             return True
         possessive = _POSSESSIVE.match(text, candidate.end)
@@ -139,16 +145,6 @@ class NeighbourWords:
         # "Abbott said": persons speak, too.
         return not is_person and not self.is_behind_article(text, candidate, language)
 
-    def _has_figures(self, text: str, candidate: Candidate, language: str | None) -> bool:
-        """Return whether figures follow that companies have: "Orange fell 2 percent", "Sky to axe
-        1,000 jobs"."""
-        if candidate.form.text.lower() in _COUNTED:
-            return False
-        # "Eles", a pronoun, "ask for 105%" in Portuguese.
-        if self.is_everyday_in(candidate, language) and language != "en":
-            return False
-        return _FIGURES.match(text, candidate.end, candidate.end + REACH) is not None
-
     def _is_explained(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """Return whether what it is follows a comma: "Mango, la firma catalana"."""
         match = _APPOSITION.match(text, candidate.end, candidate.end + REACH)
@@ -171,10 +167,7 @@ class NeighbourWords:
         noun = search_before(_NOUN_BEFORE_COMMA, text, start)
         if noun is not None:
             return noun[1] in of_language(self.words.before, language)
-        if text.endswith((" at ", " with ", " of "), 0, start):
-            if search_before(_POST, text, start):
-                return True
-        elif text.endswith(" ", 0, start):
+        if text.endswith(" ", 0, start):
             example = search_before(_EXAMPLE, text, start)
             if example is not None and example[1].lower() in self.words.examples:
                 return True
@@ -194,6 +187,32 @@ class NeighbourWords:
         joined.add(_ELIDED.sub("", words[-1]))
         cues = joined & of_language(self.words.before, language)
         return bool(cues - self.words.before_persons if of_person else cues)
+
+    def _is_in_business(
+        self, text: str, candidate: Candidate, language: str | None, *, is_person: bool
+    ) -> bool:
+        """Return whether what only companies have or do is said of the name: "customers of
+        Piaggio", "Piaggio closes a factory"."""
+        form = candidate.form.text
+        if is_acronym(form) or form in self.words.places_too:
+            return False
+        clause = _CLAUSE.match(text, candidate.end)
+        if clause and not self.words.is_of_many(form):
+            first, *more = clause[0].split()
+            # "Camper mit Fahrzeugen"
+            is_verb = first in self.words.auxiliaries or first not in stop_words_of(language)
+            objects = tuple(self.words.objects.get(language or "", ()))
+            if is_verb and any(word.lower().startswith(objects) for word in (first, *more)):
+                return True
+        before = [word.lower() for word in words_before(text, candidate.start, 3)]
+        links = self.words.links.get(language or "", frozenset())
+        if before and before[-1] in links:
+            before.pop()
+        elif is_person or "-" not in links:
+            return False
+        role = before[-1] if before else ""
+        persons = is_person and role in self.words.before_persons
+        return not persons and role in self.words.roles.get(language or "", ())
 
     def _is_verb(self, first: str, phrase: str, language: str | None) -> bool:
         """Return whether it is a deed of companies: "announced", "hat angekündigt", "va fermer"."""
@@ -224,10 +243,22 @@ class NeighbourWords:
         possessive = language in {None, "en"} and before[-1].endswith("'s")
         return possessive or self.words.is_article(before[-1], language)
 
-    def is_capital_amid_small(self, text: str, candidate: Candidate, language: str | None) -> bool:
+    def is_capital_amid_small(
+        self, text: str, candidate: Candidate, language: str | None, *, at_home: bool
+    ) -> bool:
         """Return whether the capital is one that only a name can have: "chez Orange, dit-il",
-        "alquilado a Meta"."""
-        may_be = self.words.is_name_if_capitalised(candidate.form.text, language)
+        "alquilado a Meta"; `at_home` of any that is no person's or place's: "handler i Netto"."""
+        form, words = candidate.form.text, self.words
+        names = words.surnames, words.given_names, words.places, words.places_too
+        # "Wartę" is a river, "Reinoud II van Brederode" a person.
+        may_be = words.is_name_if_capitalised(form, language) or (
+            at_home
+            and form[0].isupper()
+            and not (language == "pl" and candidate.inflected)
+            and not self.is_everyday_in(candidate, language)
+            and not any(form in forms for forms in (*names, words.abbreviations))
+            and not search_before(_NOBLE, text, candidate.start)
+        )
         if not may_be or not _SMALL_AFTER.match(text, candidate.end):
             return False
         amid = search_before(_SMALL_BEFORE, text, candidate.start) is not None

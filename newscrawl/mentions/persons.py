@@ -15,15 +15,10 @@ _PARTICLES = frozenset({"von", "de", "van", "di", "del", "du", "da"})
 _SUBSTITUTES = re.compile(r"\(\d{1,2}(?:\.|[΄'’]) ?[^\W\d_a-zß-öø-ÿ][^\W\d_]+\)")
 # Genitives: the word before them isn't a form of address.
 _GENITIVES = frozenset({"de", "del", "du", "di", "da"})
-# Phrases used only for persons.
-_LIFE = re.compile(
-    r" (?:himself|herself|was born|died|\(\d{4}[-–]\d{4}\)|wurde \d{4} geboren|starb|né en|née en"
-    r"|est mort|naquit|nació en|murió|nacque|morì|morreu|faleceu|zmarła?|urodziła? się"
-    r"|werd geboren|overleed|zemřela?|zomrela?|meghalt|kuoli|öldü|умерл?а?|скончал(?:ся|ась)"
-    r"|помер(?:ла)?|πέθανε|umro|umrla|a murit|evlendi|emekli oldu|casou"
-    r"|estudou em|se casó|estudió en|si sposò|emigrated|dünyaya geldi|vefat etti"
-    r"|hayatını kaybetti|meninggal|wafat|s-a căsătorit|a decedat|døde|avled|qua đời|elhunyt)\b"
-)
+# Titles of companies' heads in Slavic languages, which decline names.
+_HEADS = frozenset({"президент", "prezydent", "prezident"})
+# Years of a person's life.
+_LIFE = re.compile(r" (?:\(\d{4}[-–]\d{4}\)|wurde \d{4} geboren)")
 # Words after which a form is a given name: "Rafael del Pino", "Wanda S."
 _SURNAME = re.compile(
     r" (?:(?:de|del|de la|van|von|di|da) [^\W\d_a-zß-öø-ÿ]|[A-Z][.'](?:[A-Z]|(?<=\.))"
@@ -31,20 +26,6 @@ _SURNAME = re.compile(
 )
 # What Japanese writes behind a person's name.
 _HONORIFICS = ("さん", "氏", "ちゃん", "くん", "容疑者", "被告")
-# "A boy called Maruti", "who went by the handle J.P. Morgan".
-_CALLED = re.compile(
-    r"\b(?:boy|girl|man|woman|son|daughter|baby|child|kid|friend|brother|sister|dog|cat|Junge|Mann"
-    r"|Frau|Sohn|Tochter|Hund|garçon|homme|femme|fille|fils|niño|niña|hombre|mujer|hijo|hija"
-    r"|ragazzo|ragazza|uomo|donna|figlio|figlia),? "
-    r"(?:called|named|namens|genannt|nommée?|appelée?|llamad[oa]|de nombre|chiamat[oa]|di nome) $"
-    r"|\b(?:handle|nickname|pseudonym|alias|screen name|user ?name|Pseudonym|Spitznamen?|pseudonyme"
-    r"|seudónimo|pseudonimo|псевдонимом|pseudonimem) [\"“„«'‘]?$"
-)
-# Their last words, and a quotation mark: cheaper than the search.
-_LAST_WORDS = """called named namens genannt nommé nommée appelé appelée llamado llamada nombre nome
-chiamato chiamata handle nickname pseudonym alias name username Pseudonym Spitzname Spitznamen
-pseudonyme seudónimo pseudonimo псевдонимом pseudonimem '"""
-_LAST_OF_CALLED = frozenset(_LAST_WORDS.split())
 # "Bosch, Laura 1992": a line of a list of persons.
 _GIVEN_BEHIND = re.compile(r", ([^\W\d_]+)(?=$|\n|;|\)| \d| \()")
 _OTHER_PERSON = re.compile(r" to ([^\W\d_]+) [^\W\d_a-zß-öø-ÿ]\w+")
@@ -84,9 +65,11 @@ class Persons:
         words = words_before(text, candidate.start, 3)
         last = words[-1] if words else ""
         if (
-            _LIFE.match(text, candidate.end)
+            text.startswith(self.words.lives, candidate.end + 1)
+            or _LIFE.match(text, candidate.end)
             or len(_SUBSTITUTES.findall(text, begin, candidate.end + REACH)) > 1
-            or (last in _LAST_OF_CALLED and search_before(_CALLED, text, candidate.start))
+            # "A boy called Maruti", "who went by the handle J.P. Morgan"
+            or (last in self.words.naming and not self.words.beings.isdisjoint(words))
             or self._is_founder(text, candidate)
             or self._is_given_name(text, candidate)
             or self._is_among_given_names(text, candidate)
@@ -121,10 +104,14 @@ class Persons:
         # "Theo Tesla": what Vietnamese writes for "according to".
         if is_given_name and language in _OTHER_GIVEN_NAMES:
             return last.lower() not in stop_words_of(language)
+        # "Президент Лукойла": in another case than the title, or in other letters.
+        is_headed = last.lower() in _HEADS and (
+            candidate.inflected or candidate.form.text.isascii() != last.isascii()
+        )
         return (
             is_given_name
             # "el presidente de Ferrovial" heads the company, "Frau von Siemens" is a person.
-            or (last.lower() in self.words.titles and particle not in _GENITIVES)
+            or (last.lower() in self.words.titles and particle not in _GENITIVES and not is_headed)
         )
 
     def _is_founder(self, text: str, candidate: Candidate) -> bool:

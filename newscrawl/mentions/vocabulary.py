@@ -9,28 +9,11 @@ from typing import Any
 
 # The key of words that are everyday words in all languages.
 ANY = "any"
-_BY_LANGUAGE = (
-    "modifiers",
-    "capitalised",
-    "articles",
-    "feminine_articles",
-    "teams",
-    "works",
-    "sports",
-    "registered_forms",
-    "registered_forms_before",
-    "registered_forms_before_others",
-    "compounds",
-    "compound_nouns",
-    "words_like_cases",
-    "names_like_forms",
-    "predicates",
-    "wordlike",
-    "firm_predicates",
-    "place_endings",
-    "place_prepositions",
-    "venue_prepositions",
-)
+_TABLES = """modifiers capitalised articles feminine_articles teams works sports registered_forms
+registered_forms_before registered_forms_before_others compounds compound_nouns
+words_like_cases names_like_forms predicates wordlike firm_predicates place_endings
+place_prepositions venue_prepositions roles links objects"""
+_BY_LANGUAGE = tuple(_TABLES.split())
 # Languages whose topical words count in articles of any.
 _TOPICAL_EVERYWHERE = frozenset({"en", "de", "fr", "es", "it", "pl", "ru", "el", "zh", "ja"})
 # Cues by language: their words are looked up in the article's language and in English.
@@ -48,20 +31,24 @@ class Vocabulary:
     `shared_names` are words, places and surnames that many companies have as their whole name
     without a legal form. `after` and `before` are words beside
     a name that only a company has ("shares", "retailer"), `verbs` what companies and people do.
-    `before_persons` are those of them that precede persons, too ("sued"). `before_endings` end
-    such words ("Softwarekonzern"); `compounds` are joined to a name without a hyphen
-    ("Lufthansachef"), `compound_nouns` to a certain one ("Toyotahändler").
+    `before_persons` are those of them that precede persons, too ("sued"), `before_endings` end such
+    words ("Softwarekonzern"). `roles` stand before a name with one of the `links` between
+    ("customers of"), `objects` begin words of what companies do ("closes a factory"). `compounds`
+    are joined to a name without a hyphen ("Lufthansachef"), `compound_nouns` to a certain one
+    ("Toyotahändler").
     `auxiliaries` lead to a verb ("has announced").
     `after`, `before` and `verbs` are by language. So are `articles`, behind which no verb
     supports a name ("the target announced"), `modifiers`, everyday words ("total") after which
     a cue counts only behind an apostrophe or a hyphen, and `capitalised` words, which have a
     capital among small letters only as names ("chez Orange"). `feminine_articles` stand before
     companies, and neither before men nor masculine nouns ("da Oi").
-    `boilerplate` marks a newspaper's sentences about itself ("all rights reserved").
+    `boilerplate` marks a newspaper's sentences about itself ("all rights reserved"), `said_to` and
+    `says` stand before and behind one that is quoted.
     `examples` are nouns of which companies are named as examples ("companies like Bain").
     `works` are words of a language ("any": of many) for songs, films and the like, whose quoted
     titles hold no company, and for nothing else that is quoted;
     `club_towns` begin the names of towns whose clubs bear a sponsor's name before it.
+    `beings` get a name that is then a person's behind words of `naming`; `lives` follow a person.
     `families` before a name mean its owners, not its company ("Familie Merck").
     `namesakes_after` and `namesakes_before` make the whole something else ("Arena").
     `teams` are names of companies, in any case, that teams of a language's news ("any": of all)
@@ -95,6 +82,9 @@ class Vocabulary:
     before: Mapping[str, frozenset[str]]
     before_persons: frozenset[str]
     before_endings: tuple[str, ...]
+    roles: Mapping[str, frozenset[str]]
+    links: Mapping[str, frozenset[str]]
+    objects: Mapping[str, frozenset[str]]
     compounds: Mapping[str, frozenset[str]]
     compound_nouns: Mapping[str, frozenset[str]]
     verbs: Mapping[str, frozenset[str]]
@@ -106,6 +96,11 @@ class Vocabulary:
     examples: frozenset[str]
     families: frozenset[str]
     boilerplate: frozenset[str]
+    said_to: frozenset[str]
+    says: frozenset[str]
+    beings: frozenset[str]
+    naming: frozenset[str]
+    lives: tuple[str, ...]
     given_names: frozenset[str]
     titles: frozenset[str]
     teams: Mapping[str, frozenset[str]]
@@ -191,11 +186,10 @@ def load_vocabulary() -> Vocabulary:
     data["teams"] = {key: text.casefold() for key, text in data["teams"].items()}
     by_language: dict[str, Any] = {name: _by_language(data.pop(name)) for name in _BY_LANGUAGE}
     by_language |= {name: _with_english(_by_language(data.pop(name))) for name in _CUES}
-    endings, towns = (_phrases(data.pop(name)) for name in ("before_endings", "club_towns"))
+    in_order = ("before_endings", "club_towns", "lives")
+    tuples: dict[str, Any] = {name: _phrases(data.pop(name)) for name in in_order}
     lists: dict[str, Any] = {name: frozenset(_phrases(lists)) for name, lists in data.items()}
-    return Vocabulary(
-        topics=topics, before_endings=endings, club_towns=towns, **by_language, **lists
-    )
+    return Vocabulary(topics=topics, **tuples, **by_language, **lists)
 
 
 def _by_language(lists: Mapping[str, str]) -> dict[str, frozenset[str]]:
