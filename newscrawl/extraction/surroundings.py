@@ -68,6 +68,7 @@ LIKELY_CHAPTER: Final = 0.97
 FREQUENT_QUESTIONS: Final = (2, 20)
 WORDS_IN_LINK: Final = 8
 MIN_STORY: Final = 40
+LIKELY_LINK: Final = 0.6
 # Ours: words of a label above the headlines of other articles, characters of the line that offers
 # the rest of an article that isn't free.
 WORDS_OF_LABEL: Final = 7
@@ -107,7 +108,6 @@ _ENCIPHERED: Final = re.compile(rf"(?<!tag-)(?<!category-)\b(?:{any_of(_IN_CIPHE
 _HEADINGS: Final = members_of("h1 h2 h3 h4 h5 h6")
 _OPENING: Final = re.compile(r"[\W\d_]*+([^\W\d_]{1,3})")
 _WORDS: Final = re.compile(r"\w+")
-_NUMBER: Final = re.compile(r"\d+")
 _WITHOUT_BLANKS: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af]"
 )
@@ -427,11 +427,13 @@ def without_teasers(
     blocks: BlockPage, tokens: Tokens, probabilities: NDArray[np.float32], mask: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
     """Return the kept blocks without cards of other articles between two paragraphs that are
-    named so, or of whose words outside links the network isn't sure, and without what one link
-    encloses together: a headline and what teases below it."""
+    named so, or of whose words outside links the network isn't sure, without lines that are links,
+    and without what one link encloses together: a headline and what teases below it."""
     words = tokens.words * mask
     places = words.nonzero()[0]
-    teased = np.zeros(len(mask), dtype=bool)
+    teased = (tokens.linked >= tokens.words) & (words > MIN_HEADLINE)
+    teased &= probabilities < LIKELY_LINK
+    teased[[place for place in teased.nonzero()[0] if clean(blocks.raw[place])[-1:] == "."]] = False
     for first, end in _within_links(blocks.raw):
         if end - first <= BLOCKS_OF_CARD:
             teased[first:end] = tokens.words[first:end].sum() >= WORDS_IN_LINK
@@ -584,13 +586,10 @@ def _alike_behind(blocks: BlockPage, element: int) -> list[int]:
     their numbers."""
     elements = blocks.elements
     same_tag = (elements.tags == elements.tags[element]).nonzero()[0]
-    kinds = (
-        (each, _NUMBER.sub("", _class_of(names) or str(names)))
-        for each in [element, *same_tag[same_tag >= elements.ends[element]].tolist()]
-        for names in [elements.names(each)]
-    )
-    _, kind = next(kinds)
-    return [each for each, of_each in kinds if of_each == kind]
+    behind = same_tag[same_tag >= elements.ends[element]].tolist()
+    names = map(elements.names, [element, *behind])
+    first, *kinds = [hints_of(_class_of(each) or each) for each in names]
+    return [each for each, kind in zip(behind, kinds, strict=True) if kind == first]
 
 
 def without_last_links(
