@@ -393,7 +393,7 @@ _HIDING: Final = {
         r"|clip[ :]+rect\( *0|clip-path[ :]+inset\( *50|mso-hide[ :]+all"
         r"|(?:font-size|(?<![a-z-])(?:max-)?(?:height|width))[ :]+0(?:px|em|\.0+)? *(?:[;!]|$)",
         "class": r"visually[-_]?hidden|screen[-_]?reader|a11y-hidden|assistive|off-?screen"
-        r"|element-invisible|(?<![\w-])(?:sr[-_]only|accessib(?:le|ility)-?(?:text|label|hidden)"
+        r"|element-invisible|(?<![\w-])(?:sr[-_](?:only|text|label)|accessib(?:le|ility)-?(?:text|label|hidden)"
         r"|show-for-sr|tooltip[-_]*(?:text|content|body)(?![\w-]))"
         r"|^(?!.*(?::|\bd-\w+-|\b(?:show|visible)-)).*(?<!\S)(?:(?:is-|u-|mw-)?hidden|d-none|invisible"
         r"|hide|vh|audible)(?!\S)",

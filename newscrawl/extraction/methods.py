@@ -139,11 +139,14 @@ _MOST_WITHOUT_SIGN: Final = max(rule.max_words for rule in NO_TEXT if not rule.h
 _HEADINGS: Final = members_of("h1 h2 h3 h4 h5 h6")
 # Ours: blocks of a text from which on others are its siblings; of a list or table between two of
 # them the most cells, the least of a table in a box (others hold a picture's caption), their words
-# in the mean, and the share of these that may be linked.
+# in the mean, the share of these that may be linked, and in the mean of links that a line announces
+# (longer ones are headlines), with the words of that line.
 MIN_SIBLINGS: Final = 3
 MAX_CELLS: Final = 40
 MIN_CELLS: Final = 4
 WORDS_OF_CELL: Final = 8
+WORDS_OF_LINK: Final = 3
+WORDS_OF_ANNOUNCEMENT: Final = 4
 MAX_LINKED_CELLS: Final = 0.5
 # Ours, fitted on the development corpus: the probability of a sentence beside the first or last
 # block; of a sentence of a kind that is kept the fewest words and the probability; the share of the
@@ -290,7 +293,9 @@ def _with_siblings(
             or (tags[owner] == _CAPTION and behind - before > MIN_CELLS)
             for owner in owners[cells].tolist()
         ]
-        result[cells] |= listed[0] and all(listed) and _are_short(tokens, cells, MAX_LINKED_CELLS)
+        are_names = tokens.words[cells].sum() <= WORDS_OF_LINK * (behind - before - 1)
+        linked = 1.0 if are_names and _announces(blocks.raw[before]) else MAX_LINKED_CELLS
+        result[cells] |= listed[0] and all(listed) and _are_short(tokens, cells, linked)
     first, last = int(places[0]), int(places[-1])
     titles = page.block_features.is_title[:first].nonzero()[0]
     cells = slice(int(titles[-1]) + 1 if len(titles) else first, first)
@@ -301,6 +306,8 @@ def _with_siblings(
     if is_item := around > 0 and bool(_OF_ITEMS[tags[around]]):
         around = int(parents[around])
     end = min(len(mask), behind + MAX_CELLS)
+    if behind < end and parents[owners[behind]] == around and _announces(blocks.raw[behind], 1):
+        behind += 1
     while around >= 0 and behind < end and _is_listed(blocks, int(owners[behind]), around):
         behind += 1
     cells = slice(last + 1, behind)
@@ -314,6 +321,12 @@ def _with_siblings(
             may_be_far = bool(tokens.words[place] < WORDS_OF_ALIKE)
             result[place] |= _is_sibling_sentence(blocks, place, beside, may_be_far)
     return result
+
+
+def _announces(raw: str, least: int = WORDS_OF_ANNOUNCEMENT) -> bool:
+    """Return whether a paragraph of some words announces a list of its text: "These bid for it:"."""
+    text = raw.rstrip(" \xa0")
+    return text.endswith((":", "：")) and text.count(" ") >= least - 1 and not is_notice(raw)
 
 
 def _alike(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -80,6 +80,11 @@ LINKED = '<a href="/x">The second phase is due to begin in March and takes about
         ),
         ((2, "<p>“Gotcha.”</p>"), "Gotcha"),
         ((4, "<ul><li>Siemens: 40<li>Alstom: 38<li>Hitachi: 35</ul>"), "Hitachi"),
+        ((4, "<p>Winners:</p><ul><li>Roof: Siemens</li><li>Walls: Alstom</li></ul>"), "Alstom"),
+        (
+            (2, "<p>These firms sent offers:</p><ul><li><a>Siemens</a><li><a>Alstom</a></ul>"),
+            "Alstom",
+        ),
         ((0, f"<p>{LINKED}</p>"), "The second phase"),
         ((4, f"<p><b>{LINKED}</b></p>"), "The second phase"),
         ((4, "<p>Boeing shares fell 2% on Friday.</p>"), "Boeing shares"),
@@ -143,6 +148,7 @@ def test_sentence_of_the_kind_of_the_text_is_text_but_below_a_linked_headline(ab
         "<em style='color:red;Visibility:hidden'>",
         "<small hidden>",
         "<a class='x sr-only' href='/'>",
+        "<b class=sr-text>",
         "<b class=screen-reader-text><i class=sr-only>",
         "<b><i style='display:none'>",
         "<span style='max-height:0;overflow:hidden'>",
@@ -154,7 +160,7 @@ def test_sentence_of_the_kind_of_the_text_is_text_but_below_a_linked_headline(ab
 )
 def test_hidden_inline_element_is_no_text(monkeypatch, kernel, start):
     monkeypatch.setattr(compiled, "kernel", kernel)
-    end = "</i></b>" if "<i" in start else "</a></small></em></span></label>"
+    end = "</i></b>" if "<i" in start else "</a></b></small></em></span></label>"
     paragraphs = "".join(f"<p>{sentence} {start}Gloss{end} He left.</p>" for sentence in SENTENCES)
     text = extract(f"<article><h1>Harbour</h1>{paragraphs}</article>").text
     assert "Gloss" not in text
