@@ -324,7 +324,7 @@ def _with_siblings(
 
 
 def _announces(raw: str, least: int = WORDS_OF_ANNOUNCEMENT) -> bool:
-    """Return whether a paragraph of some words announces a list of its text: "These bid for it:"."""
+    """Return whether a paragraph of some words announces a list: "These firms sent offers:"."""
     text = raw.rstrip(" \xa0")
     return text.endswith((":", "：")) and text.count(" ") >= least - 1 and not is_notice(raw)
 
