@@ -317,12 +317,14 @@ def days_in(text: str, dialect: Dialect) -> Iterator[Stamp]:
             continue
         start, end = _line_at(text, year_end, end)
         line = text[start:end]
+        above = text[max(0, start - LABEL_REACH) : start].rstrip()
+        label = above.rpartition("\n")[2] if above.endswith(":") else ""
         if (
             len(line) > MAX_DATE_LINE
             or not is_date_line(line)
             or len(dates.YEAR.findall(line)) != 1
             or _CODE.search(line)
-            or _names_other_day(line, MAX_DATE_LINE)
+            or _names_other_day(f"{label} {line}", MAX_DATE_LINE)
         ):
             continue
         if stamp := dates.find(line, dialect):
