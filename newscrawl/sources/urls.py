@@ -39,7 +39,10 @@ _NUMBER = re.compile(r"[^=]*[\d/][^=]*")
 # Parameters that say where a reader came from: click numbers of advertisers and ids of sessions,
 # prefixes of programs that count campaigns, and beginnings of words about campaigns and referrers.
 # As courlan 1.4 has them, from the lists of AdGuard, ClearURLs and Firefox, with ours.
-_CLICKS = r"\w*cl(?:ic)?k?id|[gw]braid|igsh\w*|partnerid|\w*sess(?:ion)?id\w*|\w*share(?!point)\w*|gift\w*"
+_CLICKS = (
+    r"\w*cl(?:ic)?k?id|[gw]braid|igsh\w*|partnerid|\w*sess(?:ion)?id\w*|\w*share(?!point)\w*|"
+    r"gift\w*"
+)
 _PROGRAMS = (
     "ad|ads|amp|at|cx|cxrecs|et|fb|ga|gs|guce|hs|itm|matomo|mc|mkt|ml|mtm|ns|oly|piwik|pk|rb"
     "|sfmc|share|trk|utm|vero|wt"
