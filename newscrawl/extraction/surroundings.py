@@ -431,13 +431,14 @@ def without_teasers(
     and without what one link encloses together: a headline and what teases below it."""
     words = tokens.words * mask
     places = words.nonzero()[0]
-    teased = (tokens.linked >= tokens.words) & (words > MIN_HEADLINE)
-    teased &= probabilities < LIKELY_LINK
-    teased[[place for place in teased.nonzero()[0] if clean(blocks.raw[place])[-1:] == "."]] = False
+    teased = np.zeros(len(mask), dtype=bool)
     for first, end in _within_links(blocks.raw):
         if end - first <= BLOCKS_OF_CARD:
             teased[first:end] = tokens.words[first:end].sum() >= WORDS_IN_LINK
     teasers, read = _Cards(blocks, tokens, tease=True), teased.copy()
+    links = (tokens.linked >= tokens.words) & (words > MIN_HEADLINE)
+    for place in (links & (probabilities < LIKELY_LINK)).nonzero()[0].tolist():
+        teased[place] |= clean(blocks.raw[place])[-1:] != "."
     for headline in teasers.headlines.nonzero()[0].tolist() if len(places) else ():
         if read[headline] or not places[0] < headline < places[-1]:
             continue
