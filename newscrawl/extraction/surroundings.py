@@ -346,6 +346,7 @@ class _Cards:
         self.headlines = (tokens.words >= words_of_headline) & (
             tokens.linked >= LINKED_HEADLINE * tokens.words
         )
+        self._parents = blocks.elements.parents.tolist()
         self._unlinked_before = np.append(0, self.unlinked.cumsum()).tolist()
         self._next_headline = _next_of(self.headlines)
         self._next_below = _next_of(self.unlinked >= words_below)
@@ -363,13 +364,12 @@ class _Cards:
                 cards = self._alike(element)
                 if len(cards) >= least or elements.tags[element] == alone:
                     return cards
-            element = int(elements.parents[element])
+            element = self._parents[element]
         return []
 
     def _alike(self, element: int) -> list[int]:
         """Return the cards of the same parent, tag and class; a parent's are read once."""
-        elements = self._blocks.elements
-        parent = int(elements.parents[element])
+        elements, parent = self._blocks.elements, self._parents[element]
         if parent not in self._beside:
             beside = self._beside[parent] = defaultdict(list)
             for each in filter(self._is_card, (elements.parents == parent).nonzero()[0].tolist()):
@@ -439,10 +439,9 @@ def without_teasers(
     links = (tokens.linked >= tokens.words) & (words > MIN_HEADLINE)
     for place in (links & (probabilities < LIKELY_LINK)).nonzero()[0].tolist():
         teased[place] |= clean(blocks.raw[place])[-1:] != "."
-    for headline in teasers.headlines.nonzero()[0].tolist() if len(places) else ():
-        if read[headline] or not places[0] < headline < places[-1]:
-            continue
-        if not (cards := teasers.around(headline)):
+    first, last = (int(places[0]) + 1, int(places[-1])) if len(places) else (0, 0)
+    for place in teasers.headlines[first:last].nonzero()[0].tolist():
+        if read[first + place] or not (cards := teasers.around(first + place)):
             continue
         listed = np.zeros(len(mask), dtype=bool)
         for card in cards:
