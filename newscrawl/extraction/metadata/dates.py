@@ -256,8 +256,9 @@ def _day(match: re.Match[str], dialect: Dialect) -> datetime | None:
     if year < 100:
         year += 2000
     if "a" in groups:
-        month_first = dialect.month_first and "." not in match[0]
-        day, month = _day_and_month(int(groups["a"]), int(groups["b"]), month_first=month_first)
+        day, month = int(groups["a"]), int(groups["b"])
+        if month > 12 or (dialect.month_first and "." not in match[0] and day <= 12):
+            day, month = month, day
     else:
         day = int(groups["d"])
         month_number = _month(groups["m"], dialect.language)
@@ -268,13 +269,6 @@ def _day(match: re.Match[str], dialect: Dialect) -> datetime | None:
         return datetime(year, month, day)  # noqa: DTZ001 - the zone is added later
     except ValueError:
         return None
-
-
-def _day_and_month(first: int, second: int, *, month_first: bool) -> tuple[int, int]:
-    """Return day and month of two numbers that may be either."""
-    if second > 12 or (month_first and first <= 12):
-        return second, first
-    return first, second
 
 
 def _month(word: str, language: str | None) -> int | None:

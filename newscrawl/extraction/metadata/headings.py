@@ -66,7 +66,10 @@ def read(node: LexborNode) -> Heading:
         child = _only_child(inner)
         if child is None:
             break
-        is_site = is_site or (child.tag_id == _LINK and _leads_home(child))
+        if child.tag_id == _LINK:
+            href = (child.attributes.get("href") or "")[:400]
+            leads_home = href and not href.startswith("#") and _HOME.fullmatch(href)
+            is_site = is_site or bool(leads_home)
         inner = child
     pieces = _pieces(inner)
     texts = [text for text, _ in pieces]
@@ -116,11 +119,6 @@ def _pieces(node: LexborNode) -> list[tuple[str, bool]]:
         elif text:
             pieces.append((text, is_kicker))
     return pieces
-
-
-def _leads_home(link: LexborNode) -> bool:
-    href = (link.attributes.get("href") or "")[:400]
-    return bool(href and not href.startswith("#") and _HOME.fullmatch(href))
 
 
 def is_headline(text: str) -> bool:

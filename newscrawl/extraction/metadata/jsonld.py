@@ -87,7 +87,8 @@ def _nodes_in(value: object, depth: int = 0) -> Iterator[Node]:
         value = [value.get(key) for key in ("@graph", "mainEntity", "mainEntityOfPage")]
     if isinstance(value, list) and depth < MAX_DEPTH:
         for each in value[:MAX_NODES]:
-            yield from _nodes_in(each, depth + 1)
+            if isinstance(each, dict | list):
+                yield from _nodes_in(each, depth + 1)
 
 
 def parse(script: str) -> list[Any]:

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from functools import lru_cache
+from datetime import date
+from functools import cached_property, lru_cache
 from itertools import islice, pairwise, takewhile
 from typing import Final
 
@@ -66,6 +67,7 @@ _DATED_PHRASES: Final = tuple(label for label in _DATED if " " in label or label
 _WORD: Final = re.compile(r"\w+")
 _NO_NUMBER: Final = re.compile(r"\b[^\W\d]\w*")
 _DIGIT: Final = re.compile("[0-9]")
+_CENTURY: Final = re.compile("20|19")
 # What a full stop follows that ends no sentence: "10.", "2026 г.", "15:18 น."
 _SHORT_END: Final = re.compile(r"(?:\d|(?<!\w)\w)\.$")
 _DATE_LABEL: Final = re.compile(any_of((*_UPDATED, *_DATED)))
@@ -109,25 +111,16 @@ class Sighting:
 
 @dataclass(slots=True)
 class Sightings:
-    """Bylines and dates seen on a page; `openings` are bylines that open with a word such as "By",
-    and `first_line` is the first text, if it is near."""
+    """Bylines and dates seen on a page."""
 
     bylines: list[tuple[Sighting, str]] = field(default_factory=list)
     published: list[tuple[Sighting, Stamp]] = field(default_factory=list)
     modified: list[Stamp] = field(default_factory=list)
-    openings: list[tuple[Sighting, str]] = field(default_factory=list)
-    first_line: str = ""
 
     def best_bylines(self, max_gap: int) -> list[str]:
         """Return the first byline of the surest sort, and those that follow it closely."""
         surest = min((sighting.rank for sighting, _ in self.bylines), default=0)
         return _run([each for each in self.bylines if each[0].rank == surest], max_gap)
-
-    @property
-    def opening_byline(self) -> str:
-        """Return the first byline that opens with a word such as "By"; a second author has a line
-        of the same kind."""
-        return "\n".join(_run(self.openings, NODES_OF_BYLINE))
 
     def best_date(self) -> Stamp | None:
         best = min(self.published, key=lambda each: each[0].doubt, default=None)
@@ -141,22 +134,77 @@ def _run(bylines: Sequence[tuple[Sighting, str]], max_gap: int) -> list[str]:
     return [byline for _, byline in bylines[: 1 + sum(takewhile(bool, close))]]
 
 
-def around(heading: LexborNode | None, dialect: Dialect, ancestors: Set[int]) -> Sightings:
-    """Read bylines and dates around a headline, the nearest first; none without a headline."""
-    if heading is None:
-        return Sightings()
-    above = _Reader(dialect, ancestors).read(_before(heading))
-    below = _Reader(dialect, ancestors).read(_after(heading))
-    nearest_above, nearest_below = (
-        min((sighting.doubt for sighting, _ in sightings.published), default=MAX_DOUBT)
-        for sightings in (above, below)
-    )
-    # A date below the headline is preferred, unless it is much less sure.
-    if nearest_below > min(nearest_above + MORE_DOUBT, MAX_DOUBT - 1):
-        below.published = above.published + below.published
-    below.bylines = above.bylines + below.bylines
-    below.modified = above.modified + below.modified
-    return below
+@dataclass(frozen=True)
+class Surroundings:
+    """The nodes around a headline, the nearest first; none without a headline.
+
+    Its `ancestors` are the element of the headline and those around it. Of most pages only the
+    texts are read: the rest is not needed where fields state author and date."""
+
+    dialect: Dialect
+    before: Sequence[LexborNode] = ()
+    after: Sequence[LexborNode] = ()
+    ancestors: Set[int] = frozenset()
+
+    @classmethod
+    def of(cls, heading: LexborNode | None, dialect: Dialect) -> "Surroundings":
+        """Return the surroundings of a headline."""
+        if heading is None:
+            return cls(dialect)
+        ancestors, parent = {heading.mem_id}, heading.parent
+        while parent is not None:
+            ancestors.add(parent.mem_id)
+            parent = parent.parent
+        return cls(dialect, tuple(_before(heading)), tuple(_after(heading)), ancestors)
+
+    @cached_property
+    def opening_byline(self) -> str:
+        """Return the first byline after the headline that opens with a word such as "By"; a second
+        author has a line of the same kind."""
+        bylines: list[tuple[Sighting, str]] = []
+        for distance, node in enumerate(self.after):
+            content = node.text_content if node.tag_id == TEXT else None
+            if content and len(content) <= MAX_TEXT:
+                byline = _opening(node, squeeze(content), self.ancestors)
+                bylines += [(Sighting(2, distance), byline)] if byline else []
+        return "\n".join(_run(bylines, NODES_OF_BYLINE))
+
+    @property
+    def first_line(self) -> str:
+        """Return the first text after the headline, if it is near and short."""
+        contents = (
+            node.text_content for node in self.after[:NODES_OF_BYLINE] if node.tag_id == TEXT
+        )
+        line = next(filter(None, map(squeeze, contents)), "")
+        return line if len(line) <= MAX_OPENING else ""
+
+    def may_show_other_day(self, day: date) -> bool:
+        """Return whether a short text or a TIME around the headline holds a day other than this."""
+        for node in (*self.after, *self.before):
+            tag, stamp = node.tag_id, None
+            if tag == _TIME:
+                stamp = dates.read(node.attributes.get("datetime"), self.dialect)
+            elif tag == TEXT and (content := node.text_content) and len(content) <= 2 * MAX_TEXT:
+                stamp = dates.find(content, self.dialect) if _CENTURY.search(content) else None
+            if stamp and stamp.day != day:
+                return True
+        return False
+
+    @cached_property
+    def sightings(self) -> Sightings:
+        """Return the bylines and dates around the headline."""
+        above = _Reader(self.dialect, self.ancestors).read(self.before)
+        below = _Reader(self.dialect, self.ancestors).read(self.after)
+        nearest_above, nearest_below = (
+            min((sighting.doubt for sighting, _ in sightings.published), default=MAX_DOUBT)
+            for sightings in (above, below)
+        )
+        # A date below the headline is preferred, unless it is much less sure.
+        if nearest_below > min(nearest_above + MORE_DOUBT, MAX_DOUBT - 1):
+            below.published = above.published + below.published
+        below.bylines = above.bylines + below.bylines
+        below.modified = above.modified + below.modified
+        return below
 
 
 _FOREIGN: Final = re.compile(
@@ -462,6 +510,12 @@ def _titled_date(node: LexborNode) -> str | None:
     return stamp.moment.isoformat() if stamp and text.isdigit() else text or None
 
 
+def _opening(node: LexborNode, text: str, ancestors: Set[int]) -> str | None:
+    """Return the byline that a short text is or opens, unless it is foreign."""
+    byline = _byline_in(node, text) if len(text) <= MAX_OPENING else None
+    return byline if byline and not is_foreign(node, ancestors, has_item=False) else None
+
+
 def _byline_in(node: LexborNode, text: str) -> str | None:
     """Return a text that opens as bylines do; for "By" alone, the lines of the block around it."""
     if (authors := byline_lines.authors_in(text)) is not None:
@@ -490,7 +544,6 @@ class _Reader:
         self._ancestors = ancestors
         self._dialect = dialect
         self._label = ""
-        self._is_first = True
         self._prose = 0  # letters
 
     def read(self, nodes: Iterable[LexborNode]) -> Sightings:
@@ -570,14 +623,11 @@ class _Reader:
             self.sightings.published.append((sighting, stamp))
 
     def _text(self, node: LexborNode, content: str, distance: int) -> None:
-        is_first, self._is_first = self._is_first and distance < NODES_OF_BYLINE, False
         if len(content) > LEAST_PROSE:
             self._prose += len(content)
         if len(content) > 2 * MAX_TEXT:
             return
         text = squeeze(content)
-        if is_first and len(text) <= MAX_OPENING:
-            self.sightings.first_line = text
         dated = not text.isascii() or _DIGIT.search(text) is not None
         if dated and not contains_any(text, ("20", ".", "19")):
             dated = dates.holds_other_day(text)
@@ -586,15 +636,8 @@ class _Reader:
             line = f"{self._label}{':' if in_cell and self._label else ''} {text}"
             if self._prose <= MAX_INTRODUCTION or not _names_other_day(line):
                 self._date(node, text, "", Sighting(2 + len(text) // 40, distance))
-        if (
-            len(text) <= MAX_OPENING
-            and (byline := _byline_in(node, text))
-            and not is_foreign(node, self._ancestors, has_item=False)
-        ):
-            sighting = Sighting(2, distance)
-            if len(content) <= MAX_TEXT:
-                self.sightings.openings.append((sighting, byline))
-            self._add(sighting, byline)
+        if byline := _opening(node, text, self._ancestors):
+            self._add(Sighting(2, distance), byline)
         self._label = text if len(text) < 30 and not dated else ""
 
     def _byline(self, node: LexborNode, lines: list[str], sighting: Sighting) -> None:

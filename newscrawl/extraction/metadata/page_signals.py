@@ -1,7 +1,7 @@
 """What a page says about itself: gathered in one pass over its tree, costly parts on demand."""
 
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -232,35 +232,30 @@ class PageSignals:
         longest = max(labels, key=len)
         registered = next((label for label in labels[-2::-1] if len(label) > 3), longest)
         shown = [heading.text for heading in self.headings if heading.is_site]
-        return tuple(
-            filter(
-                None, (self.site_name, *self.first_values(_SITE), host, longest, registered, *shown)
-            )
-        )
+        site_names = (self.site_name, *self.first_values(_SITE), host, longest, registered, *shown)
+        return tuple(filter(None, site_names))
 
     @cached_property
+    def surroundings(self) -> markup.Surroundings:
+        """Return the nodes around the headline."""
+        return markup.Surroundings.of(self._heading, self.dialect)
+
+    @property
     def around_heading(self) -> markup.Sightings:
         """Bylines and dates around the headline."""
-        return markup.around(self._heading, self.dialect, self._ancestors)
+        return self.surroundings.sightings
 
     def other_day_shown(self, day: date) -> dates.Stamp | None:
         """Return the date line around the headline if it gives a day other than this."""
+        if not self.surroundings.may_show_other_day(day):
+            return None
         shown = self.around_heading.best_date()
         return shown if shown and shown.day != day else None
 
     @cached_property
     def anywhere(self) -> markup.Sightings:
         """Bylines and dates that are marked as such anywhere on the page."""
-        return markup.anywhere(self.tree, self.dialect, self._ancestors)
-
-    @cached_property
-    def _ancestors(self) -> Set[int]:
-        """Return the element of the headline and those around it."""
-        ancestors, node = set[int](), self._heading
-        while node is not None:
-            ancestors.add(node.mem_id)
-            node = node.parent
-        return ancestors
+        return markup.anywhere(self.tree, self.dialect, self.surroundings.ancestors)
 
     @cached_property
     def pieces(self) -> str:
@@ -391,7 +386,9 @@ def gather_signals(
         elif tag == _SCRIPT:
             scripts_of_page.append(node)
         elif tag == _TITLE_ELEMENT:
-            title = title or _page_title(node)
+            parent = node.parent
+            if parent is None or parent.tag_id not in _DRAWINGS:
+                title = title or squeeze(node.text()) or None
         elif tag == _LINK:
             canonical = canonical or node.attributes.get("href")
         elif len(main_headings) < MAX_HEADINGS:
@@ -440,14 +437,6 @@ def _is_of_comment(node: LexborNode) -> bool:
             return item_type.lower().endswith(("comment", "review", "answer"))
         parent = parent.parent
     return False
-
-
-def _page_title(node: LexborNode) -> str | None:
-    """Return the text of a TITLE, unless it names a drawing (svg)."""
-    parent = node.parent
-    if parent is not None and parent.tag_id in _DRAWINGS:
-        return None
-    return squeeze(node.text()) or None
 
 
 def language_code(value: str | None) -> str | None:

@@ -288,10 +288,10 @@ def _authors(signals: PageSignals, statements: Sequence[Authors]) -> Authors:
         or names.accounts(beside)
         or names.accounts(marked)
         or _find_in_text(signals)
-        or byline_lines.author_and_place(signals.around_heading.first_line)
+        or byline_lines.author_and_place(signals.surroundings.first_line)
         or (text_bylines.signed_below(signals.own_text) if byline_lines.is_cjk(title) else ())
         or names.marked_desks(beside)
-        or names.signed_desk(signals.around_heading.opening_byline)
+        or names.signed_desk(signals.surroundings.opening_byline)
     )
 
 
@@ -305,8 +305,8 @@ def _evidence_of(
     for candidate in statements:
         if not set(authors).isdisjoint(candidate.value):
             return Evidence("stated", candidate.place)
-    around = signals.around_heading
-    bylines = [*around.best_bylines(MAX_GAP), around.opening_byline]
+    byline = signals.surroundings.opening_byline
+    bylines = [*signals.around_heading.best_bylines(MAX_GAP), byline]
     is_shown = not set(authors).isdisjoint(names.persons(bylines))
     return Evidence("shown", "around_heading") if is_shown else Evidence("text")
 
@@ -314,10 +314,8 @@ def _evidence_of(
 def _complete(authors: Authors, statements: Sequence[Authors]) -> Authors:
     """Return the authors of the field that names all of these and more persons."""
     folded = {name.casefold() for name in authors}
-    for more in statements:
-        if folded < {name.casefold() for name in more} and not any(map(names.is_weak, more)):
-            return more
-    return authors
+    longer = (more for more in statements if folded < {name.casefold() for name in more})
+    return next((more for more in longer if not any(map(names.is_weak, more))), authors)
 
 
 def _find_in_text(signals: PageSignals) -> Authors:
@@ -338,7 +336,7 @@ def _find_authors(signals: PageSignals, declared: Authors) -> Authors:
 
     Fields also name editors and photographers, or the account that entered the text.
     """
-    byline = signals.around_heading.opening_byline
+    byline = signals.surroundings.opening_byline
     if not byline or _PICTURE.search(byline):
         return declared
     persons = names.persons([byline])

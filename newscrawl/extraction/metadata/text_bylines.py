@@ -68,14 +68,10 @@ def labelled_persons(text: str, title: str) -> tuple[str, ...]:
 
 
 def signed_below(text: str) -> tuple[str, ...]:
-    """Return the reporters of a text's signatures, if all have the same names."""
-    signed = set(filter(None, signatures(text)))
-    return signed.pop() if len(signed) == 1 else ()
-
-
-def signatures(text: str) -> Iterator[tuple[str, ...]]:
-    """Yield the reporters whose names end a text ("（记者 王芳）") or fill a line of it."""
-    text = "" if text.isascii() else f"{text}\n"
+    """Return the reporters who sign a text at its end ("（记者 王芳）") or in a line of it, if all
+    have the same names."""
+    signed = set[tuple[str, ...]]()
+    text = f"{text}\n"
     line_end = 0
     for _, start, end in _WRITERS.find_matches_as_indexes(text):
         if start < line_end:
@@ -88,7 +84,9 @@ def signatures(text: str) -> Iterator[tuple[str, ...]]:
         is_question = not signature and not _QUESTION.isdisjoint(line)
         if len(name) <= MAX_SIGNATURE and not is_question and not _PICTURE.search(name):
             persons = authors_in(name) or ()
-            yield persons if max(map(len, persons), default=0) <= MAX_SIGNED_NAME else ()
+            if 0 < max(map(len, persons), default=0) <= MAX_SIGNED_NAME:
+                signed.add(persons)
+    return signed.pop() if len(signed) == 1 else ()
 
 
 def _leading_persons(lines: Iterable[str], title_words: frozenset[str], text: str) -> Iterator[str]:

@@ -41,7 +41,8 @@ def words_of(text: str) -> tuple[str, ...]:
 def plain(text: str) -> str:
     """Return a title without tags, a day and time at its end, and marks that only say where a
     word may be broken."""
-    text = text.replace("\xad", "").replace("\u200b", "")
+    if not text.isascii():
+        text = text.replace("\xad", "").replace("\u200b", "")
     if "<" in text:
         text = " ".join(_TAG.sub(" ", text).split())
     return _MOMENT.sub("", text) if text[-1:].isdecimal() and ":" in text else text
