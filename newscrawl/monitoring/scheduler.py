@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.metadata import version
-from threading import Event, Thread
+from threading import Thread
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -39,10 +39,9 @@ from newscrawl.storage.leases import (
 
 logger = logging.getLogger(__name__)
 
-# Ours: the longest seconds until a monitor sees a signal, and the least between two rounds, where
-# crawls end as soon as they have begun.
+# Ours: the longest seconds until a monitor sees a signal or the end of a crawl, and so the least
+# between two rounds, where crawls end as soon as they have begun.
 _CHECK_EVERY = 0.5
-_BETWEEN_ROUNDS = 0.2
 # Ours: seconds that a monitor, when it ends, waits for the alert or digest that is being sent.
 _LONGEST_LETTER = 30
 
@@ -85,10 +84,10 @@ class Monitor:
         self._leases = Leases(database, self.name, plan.terms, plan.same_host)
         self._workers = ThreadPoolExecutor(plan.workers, "crawl")
         self._crawling: set[str] = set()
-        self._crawl_ended = Event()
+        self._has_crawl_ended = False
         self._next_inspection = 0.0
         self._inspection = Thread(target=self.inspect, daemon=True)
-        # No event, whose lock the main thread may hold when a signal comes.
+        # No Event, whose lock the main thread may hold when a signal comes.
         self._is_stopping = False
         self._stopping: Callable[[], bool] = lambda: self._is_stopping
         database.lock_wait.is_closing = self._stopping
@@ -128,6 +127,7 @@ class Monitor:
 
     def begin_round(self) -> bool:
         """Begin the crawls that are due, and return whether there may be further ones."""
+        self._has_crawl_ended = False
         try:
             return bool(self.schedule() or self._crawling or not self._plan.once)
         except StorageError as error:
@@ -140,11 +140,10 @@ class Monitor:
     def wait(self) -> None:
         """Wait for the next round: until the pause is over or a crawl has ended."""
         end = time.monotonic() + self._plan.pause
-        time.sleep(min(_BETWEEN_ROUNDS, self._plan.pause))
-        while (remaining := end - time.monotonic()) > 0 and not self._is_stopping:
-            if self._crawl_ended.wait(min(_CHECK_EVERY, remaining)):
-                break
-        self._crawl_ended.clear()
+        is_over = False
+        while not is_over:
+            time.sleep(min(_CHECK_EVERY, self._plan.pause))
+            is_over = self._is_stopping or self._has_crawl_ended or time.monotonic() >= end
 
     def schedule(self) -> int:
         """Begin to crawl as many sources as workers are free, the most overdue first, and return
@@ -193,7 +192,7 @@ class Monitor:
             logger.exception("%s: the monitor failed", slug)
         finally:
             self._crawling.discard(slug)
-            self._crawl_ended.set()
+            self._has_crawl_ended = True
 
     def inspect(self) -> None:
         """Inspect the sources, report new incidents and alerts, send the digests that are due, and
