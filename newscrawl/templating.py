@@ -50,13 +50,15 @@ def markdown_templates(folder: Path) -> Environment:
 
 
 def _environment(folder: Path, finalize: object) -> Environment:
-    return Environment(  # noqa: S701 - HTML templates are escaped by autoescape, Markdown below
+    environment = Environment(  # noqa: S701 - HTML is escaped by autoescape, Markdown below
         loader=FileSystemLoader(folder),
         undefined=StrictUndefined,
         finalize=finalize,  # type: ignore[arg-type]
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["pieces"] = lambda snippet: marked_pieces(snippet.text, snippet.marks)
+    return environment
 
 
 def plain(text: str) -> str:

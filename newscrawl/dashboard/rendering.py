@@ -392,7 +392,6 @@ def page_templates() -> Environment:
         "evidence": proof.evidence_text,
         "method_words": proof.method_words,
         "shell_word": shlex.quote,
-        "pieces": lambda snippet: marked_pieces(snippet.text, snippet.marks),
     }
     templates.globals |= {
         "article_address": article_address,

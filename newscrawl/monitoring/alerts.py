@@ -36,7 +36,7 @@ from newscrawl.storage.company_alerts import (
 )
 from newscrawl.storage.queries import FoundArticle, Scope
 from newscrawl.storage.scope import NO_STRUCTURE
-from newscrawl.templating import html_templates, markdown_templates, marked_pieces, safe_url
+from newscrawl.templating import html_templates, markdown_templates, safe_url
 
 # All ours; ALPHA, MIN_SCATTER and CAUTION set by `python -m benchmarks.spikes`.
 HISTORY_DAYS = 56
@@ -323,7 +323,7 @@ def link_to(article: FoundArticle, names: Mapping[str, str]) -> Link:
 def html_letters() -> Environment:
     """Return the HTML templates of notices."""
     templates = html_templates(_TEMPLATES)
-    templates.filters |= _FILTERS
+    templates.filters["size"] = words.story_size
     return templates
 
 
@@ -331,14 +331,8 @@ def html_letters() -> Environment:
 def markdown_letters() -> Environment:
     """Return the Markdown templates of notices."""
     templates = markdown_templates(_TEMPLATES)
-    templates.filters |= _FILTERS
+    templates.filters["size"] = words.story_size
     return templates
-
-
-_FILTERS = {
-    "pieces": lambda snippet: marked_pieces(snippet.text, snippet.marks),
-    "size": words.story_size,
-}
 
 
 def assess_day(

@@ -17,7 +17,7 @@ from newscrawl.reports.curves import HEIGHT, WIDTH, curves
 from newscrawl.reports.figures import Report
 from newscrawl.storage.queries import versions_text
 from newscrawl.storage.queries.comparisons import ALPHA, MIN_FOR_PERCENT
-from newscrawl.templating import content_hash, html_templates, marked_pieces, plain
+from newscrawl.templating import content_hash, html_templates, plain
 from newscrawl.text import count_of
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -151,7 +151,6 @@ def _templates() -> Environment:
         "change": words.change_text,
         "verdict": words.verdict_text,
         "count_of": count_of,
-        "pieces": lambda snippet: marked_pieces(snippet.text, snippet.marks),
     }
     templates.globals |= {
         "per_thousand": per_thousand,

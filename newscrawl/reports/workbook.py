@@ -328,11 +328,11 @@ def _text(text: str) -> str:
 
 def _distinct(headings: Sequence[str]) -> list[str]:
     """Return headings that a table can have: not empty, and different, whatever their case."""
-    seen: Counter[str] = Counter()
+    uses: Counter[str] = Counter()
     names = []
     for heading in headings:
         text = _text(one_line(heading))[:MAX_HEADING] or "?"
-        seen[text.casefold()] += 1
-        number = seen[text.casefold()]
+        uses[text.casefold()] += 1
+        number = uses[text.casefold()]
         names.append(text if number == 1 else f"{text} ({number})")
     return names
