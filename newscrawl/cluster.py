@@ -167,10 +167,8 @@ def do_part(key: str, part: bytes, task: Task | None = None) -> Outcome:
 
 
 def environment(files: Iterable[str] = ()) -> dict[str, str]:
-    """Return versions, a digest of newscrawl's code and data, and digests of files by their path.
-
-    Names without a slash are not paths and are ignored.
-    """
+    """Return versions, a digest of newscrawl's code and data, and digests of files by their path;
+    names without a slash are not paths and are ignored."""
     digests = dict.fromkeys((name for name in files if os.sep in name), "")
     for name in digests:
         with suppress(OSError):

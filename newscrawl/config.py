@@ -138,24 +138,23 @@ def digest_times(name: str, value: object) -> tuple[DigestTime, ...]:
     """Return the value of a setting that is a daily time, a weekly one, or both; raise SettingError
     for any other."""
     texts = [" ".join(part.split()) for part in str(value).split(",") if part.strip()]
-    times = [_digest_time(text) for text in texts]
-    valid = [digest for digest in times if digest is not None]
-    if len({digest.span for digest in valid}) < len(times):
+    try:
+        times = tuple(map(_digest_time, texts))
+    except (KeyError, ValueError, OSError):  # of another form, or no such time zone
+        times = ()
+    if len({digest.span for digest in times}) < len(texts):
         raise SettingError(
             f"{name}={value}: write daily 07:00, or monday 07:00, or both with a comma; "
             "for another time zone than UTC as in monday 07:00 Europe/Berlin"
         )
-    return tuple(valid)
+    return times
 
 
-def _digest_time(text: str) -> DigestTime | None:
+def _digest_time(text: str) -> DigestTime:
     match = _DIGEST.fullmatch(text)
     if match is None:
-        return None
-    try:
-        zone = ZoneInfo((match[4] or "UTC").strip())
-    except (KeyError, ValueError, OSError):  # no such time zone
-        return None
+        raise ValueError(text)
+    zone = ZoneInfo((match[4] or "UTC").strip())
     day = match[1].lower()
     weekday = None if day == "daily" else _WEEKDAYS.index(day)
     return DigestTime(time(int(match[2]), int(match[3]), tzinfo=zone), weekday)

@@ -3,7 +3,6 @@
 from hypothesis import given, strategies as st
 
 from newscrawl.dashboard.rendering import (
-    Piece,
     article_address,
     changes,
     company_address,
@@ -12,11 +11,6 @@ from newscrawl.dashboard.rendering import (
 )
 from newscrawl.reports.curves import spark
 from tests.worlds import body
-
-
-def _marked(piece: Piece) -> tuple[str, str | None]:
-    return piece.text, piece.mention.company if piece.mention else None
-
 
 TEXTS = st.lists(st.text("ab .<\n", max_size=12), max_size=6).map("\n\n".join)
 
