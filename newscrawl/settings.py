@@ -25,7 +25,7 @@ FEED_EXPORTERS = {
 BOT_NAME = "newscrawl"
 SPIDER_MODULES = ["spiders"]
 NEWSPIDER_MODULE = "spiders"
-ADDONS = {"newscrawl.crawl.warc.Archiving": 100, "newscrawl.crawl.warc.Replay": 200}
+ADDONS = {"newscrawl.crawl.warc.Replay": 200}
 # The spider of each source that has no class of its own in SPIDER_MODULES.
 NEWSCRAWL_SPIDER_CLASS = "spiders.news.NewsSpider"
 SPIDER_LOADER_CLASS = "newscrawl.crawl.commandline.RegistrySpiderLoader"
@@ -98,5 +98,6 @@ DOWNLOADER_MIDDLEWARES = {
     "newscrawl.crawl.middlewares.RetryAfterMiddleware": 550,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "newscrawl.crawl.middlewares.CompressionMiddleware": 590,
+    "newscrawl.crawl.warc.ArchivingMiddleware": 880,  # what passed the check, and still compressed
     "newscrawl.crawl.middlewares.PrivateAddressMiddleware": 890,  # the last one before the network
 }

@@ -34,6 +34,7 @@ from newscrawl.sources.visits import FetchResult, Refusal, Visit
 _PERMANENT: Final = {301, 308}
 _OVERRIDES: Final[dict[str, Any]] = {
     "ADDONS": {},
+    "NEWSCRAWL_ARCHIVE": "",
     "ITEM_PIPELINES": {},
     "EXTENSIONS": {
         "scrapy.extensions.throttle.AutoThrottle": None,

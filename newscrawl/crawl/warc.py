@@ -1,7 +1,7 @@
 """Write every response to a WARC archive, and crawl from an archive without a network.
 
-Two add-ons: `Archiving` works if NEWSCRAWL_ARCHIVE names a folder, `Replay` if NEWSCRAWL_REPLAY
-does; replayed responses are not archived again.
+`ArchivingMiddleware` works if NEWSCRAWL_ARCHIVE names a folder, the add-on `Replay` if
+NEWSCRAWL_REPLAY does; replayed responses are not archived again.
 """
 
 import asyncio
@@ -30,11 +30,8 @@ from newscrawl.crawl.session import CrawlSession
 
 logger = logging.getLogger(__name__)
 
-_MIDDLEWARE = "newscrawl.crawl.warc.ArchivingMiddleware"
 _HANDLER = "newscrawl.crawl.warc.ReplayHandler"
 _ADDRESS_CHECK = "newscrawl.crawl.middlewares.PrivateAddressMiddleware"
-# Before bodies are decompressed, and after the check of addresses: no refused response is archived.
-_PLACE = 880
 # A replay sends no requests, so it needs no delays, name resolution or retries.
 _CONCURRENCY: dict[str, Any] = {
     "DOWNLOAD_DELAY": 0,
@@ -44,16 +41,6 @@ _CONCURRENCY: dict[str, Any] = {
     "CONCURRENT_REQUESTS": 1,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
 }
-
-
-class Archiving:
-    """The add-on that archives; `NEWSCRAWL_ARCHIVE` names the folder."""
-
-    def update_settings(self, settings: BaseSettings) -> None:
-        """Add the middleware."""
-        if not settings["NEWSCRAWL_ARCHIVE"] or settings["NEWSCRAWL_REPLAY"]:
-            raise NotConfigured
-        settings["DOWNLOADER_MIDDLEWARES"][_MIDDLEWARE] = _PLACE
 
 
 class Replay:
@@ -99,8 +86,10 @@ class ArchivingMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Create the folder; raise SettingError if that fails."""
+        """Create the folder; raise SettingError if that fails, NotConfigured without one."""
         settings = crawler.settings
+        if not settings["NEWSCRAWL_ARCHIVE"] or settings["NEWSCRAWL_REPLAY"]:
+            raise NotConfigured
         size = whole_number("NEWSCRAWL_ARCHIVE_MB", settings["NEWSCRAWL_ARCHIVE_MB"])
         facts = {"software": settings["USER_AGENT"], "robots": "obey"}
         try:
