@@ -103,14 +103,11 @@ class OriginFinder:
         by_domain: dict[str, Source] = {}
         # If sources share a host, the host's other pages belong to the source of its front page.
         for source in sorted(sources, key=lambda source: len(urlsplit(source.home).path)):
-            # Feeds hosted by a service don't identify the site.
-            site, listings = site_name(source.home), (*source.feeds, *source.sitemaps)
-            hosts = [source.home]
-            hosts += [
-                url for url in (*listings, *source.news_sitemaps) if site and site_name(url) == site
-            ]
-            for url in hosts:
-                self._sources.setdefault(_host(url), source)
+            site = site_name(source.home)
+            for url in source.urls:
+                # Feeds hosted by a service don't identify the site.
+                if url == source.home or (site and site_name(url) == site):
+                    self._sources.setdefault(_host(url), source)
             if domain := registered_domain(source.home):
                 by_domain.setdefault(domain, source)
         self._by_domain = by_domain

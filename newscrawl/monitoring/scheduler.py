@@ -216,7 +216,7 @@ def same_host_sources(sources: Iterable[Source]) -> Mapping[str, frozenset[str]]
     """
     at_host: dict[str, set[str]] = defaultdict(set)
     for source in sources:
-        for url in (source.home, *source.feeds, *source.sitemaps, *source.news_sitemaps):
+        for url in source.urls:
             at_host[urlsplit(url).netloc.removeprefix("www.")].add(source.slug)
     sharing: dict[str, set[str]] = defaultdict(set)
     for slugs in at_host.values():
