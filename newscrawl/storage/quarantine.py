@@ -258,7 +258,13 @@ def quarantine_reason(
         Version, record, **{name: columns[name] for name in ("title", "text", "kind", "access")}
     )
     names = (*names_of_site(row.name, row.slug, row.home), row.site_name, columns["site_name"])
-    since = layout_changed_since(connection, row.id)
+    # Since when the layout of the source's pages, or of most sources, has changed.
+    incidents = select(func.min(Incident.opened_at)).where(
+        Incident.kind == "layout_changed",
+        or_(Incident.source_id == row.id, Incident.source_id.is_(None)),
+        Incident.recovered_at.is_(None),
+    )
+    since = connection.execute(incidents).scalar()
     reason = reason_against(
         Version(title=row.title, text=row.text, rank=held_rank, kind=row.kind),
         version,
@@ -355,17 +361,6 @@ def is_shown_elsewhere(connection: Connection, revision: SuspectRevision, source
     connection.execute(update(table).where(table.id.in_(alike), _PENDING).values(ended))
     close_pending(connection, article_id, "gone")
     return True
-
-
-def layout_changed_since(connection: Connection, source_id: int) -> datetime | None:
-    """Return since when the layout of the source's pages, or of most sources, has changed,
-    according to open incidents; None if it has not."""
-    query = select(func.min(Incident.opened_at)).where(
-        Incident.kind == "layout_changed",
-        or_(Incident.source_id == source_id, Incident.source_id.is_(None)),
-        Incident.recovered_at.is_(None),
-    )
-    return connection.execute(query).scalar()
 
 
 def suspect_revision(
