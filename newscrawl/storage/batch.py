@@ -313,7 +313,7 @@ class IngestionWriter:
             first.setdefault(origin.slug, origin)
 
         def work(session: Session) -> tuple[dict[str, int], list[SaveResult]]:
-            savepoint = session.begin_nested()
+            savepoint = session.begin_nested() if self._dry_run else None
             needed = {record.source for record in records} - self._runs.keys()
             numbers = register_sources(session, [first[slug] for slug in sorted(needed)])
             now = datetime.now(UTC)
@@ -331,7 +331,7 @@ class IngestionWriter:
             incoming = [(record, runs[record.source]) for record in claimed]
             saved = save_records(connection, incoming, rollups)
             rollups.write()
-            if self._dry_run:
+            if savepoint is not None:
                 savepoint.rollback()
                 return {}, saved
             if step_of is not None:
