@@ -106,6 +106,8 @@ _LISTS = (
     "items", "articles", "posts", "entries", "stories", "news", "results", "data", "docs",
     "itemListElement",
 )  # fmt: skip
+# Ours: words before the links of a last paragraph that has no others.
+_WORDS_OF_LABEL = 5
 # What FeedBurner and Reddit append: "[[ This is a content summary only. ... ]]"; and the owner.
 _SUMMARY_ONLY = re.compile(
     r"\s*\[\[[^\[\]]*\]\]$|\s*submitted by\s+/?u/\S+.*$"
@@ -368,6 +370,12 @@ def introduction(description: str | None, title: str | None) -> str | None:
     text = plain_text(markup, MAX_STANDFIRST)
     if end < len(markup):
         before = _BEFORE_LINK.sub("", markup[:end]).rstrip()
+        *_, block = (None, *_BLOCK.finditer(before, max(0, len(before) - _MAX_SIGNATURE)))
+        label = plain_text(before[block.end() :], MAX_STANDFIRST) if block else None
+        is_sentence = not text or text.endswith(_SENTENCE_ENDS)
+        if block and label and label.count(" ") < _WORDS_OF_LABEL and not is_sentence:
+            # "Filed under: ", "Full story at "
+            before = before[: block.start()] if plain_text(before[: block.start()], 1) else before
         without_links = plain_text(before, MAX_STANDFIRST)
         follows_block = _BLOCK.fullmatch(before, max(0, before.rfind("<")))
         if follows_block or (without_links or "").endswith(_SENTENCE_ENDS):

@@ -166,6 +166,8 @@ TEXT = "The quay opened."
         "{} [<a href=x>more</a>]",
         "{} (Source: <a href=x>Gazette</a>)",
         "{} Read more...",
+        "<p>{}</p><p>Filed under: <a href=x>quays</a>, <a href=y>ships</a></p>",
+        "{}<p>Posted in <a href=x>Local</a></p>",
         "<p>{}</p><p>© 2026 Pier Gazette. All rights reserved.</p>",
         "{} submitted by <a href=u>/u/ida</a> <a href=l>[link]</a> <a href=c>[comments]</a>",
         "&lt;p&gt;{}&lt;/p&gt;&lt;p&gt;The post &lt;a href=x&gt;Quay&lt;/a&gt; is on G.&lt;/p&gt;",
@@ -181,6 +183,7 @@ def test_tails_of_a_description_are_no_introduction(description):
     [
         ("The tram is by <a href=x>Siemens</a>", "The tram is by Siemens"),
         ("<a href=x>The quay opened</a>", "The quay opened"),
+        ("<p>It rained.</p><p>Then came <a href=x>Bo</a>.</p>", "It rained. Then came Bo."),
         ("The sign says &lt;stop&gt; now.", "The sign says <stop> now."),
         ("<p>Quay opens again.</p>", "Quay opens again."),
         (f"<p>One.</p><p>Quay: {'work goes on ' * 9}.</p>", f"One. Quay: {'work goes on ' * 9}."),
