@@ -374,7 +374,7 @@ def introduction(description: str | None, title: str | None) -> str | None:
         label = plain_text(before[block.end() :], MAX_STANDFIRST) if block else None
         is_sentence = not text or text.endswith(_SENTENCE_ENDS)
         if block and label and label.count(" ") < _WORDS_OF_LABEL and not is_sentence:
-            # "Filed under: ", "Full story at "
+            # Before the link stands what it is: the topics, the source, the full story.
             before = before[: block.start()] if plain_text(before[: block.start()], 1) else before
         without_links = plain_text(before, MAX_STANDFIRST)
         follows_block = _BLOCK.fullmatch(before, max(0, before.rfind("<")))

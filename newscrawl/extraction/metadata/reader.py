@@ -359,15 +359,16 @@ def _names_in(signals: PageSignals, value: object) -> Authors:
 
 
 def _each_of(signals: PageSignals, value: object, depth: int = 0) -> Iterator[object]:
-    """Yield what lists and lists in them hold; a node with several names once for each."""
+    """Yield what lists and lists in them hold, and objects of nothing but nodes, as PHP numbers
+    them; a node with several names once for each."""
     value = signals.data.resolve(value)
     if isinstance(value, dict):
         inner = value.get("@list") or value.get("@set") or value.get("name")
-        if not isinstance(inner, list):
-            yield value
-            return
-        is_of_names = inner is value.get("name")
-        value = [{**value, "name": name} for name in inner] if is_of_names else inner
+        if isinstance(inner, list):
+            is_of_names = inner is value.get("name")
+            value = [{**value, "name": name} for name in inner] if is_of_names else inner
+        elif value and all(isinstance(each, (dict, list)) for each in value.values()):
+            value = [*value.values()] if "name" not in value else value
     if not isinstance(value, list):
         yield value
     elif depth < jsonld.MAX_DEPTH:
@@ -375,17 +376,27 @@ def _each_of(signals: PageSignals, value: object, depth: int = 0) -> Iterator[ob
             yield from _each_of(signals, each, depth + 1)
 
 
+_GIVEN: Final = ("givenname", "firstname", "first", "given")
+_FAMILY: Final = ("familyname", "lastname", "last", "surname", "family")
+_OTHER_NAMES: Final = ("alternatename", "additionalname", "displayname", "fullname", "label")
+
+
 def _name_of(node: jsonld.Node) -> str | None:
     """Return the name of a person in JSON-LD, in one or in parts; else that in its address."""
-    name = jsonld.text_of(node.get("name"))
-    is_given = "givenName" in node
-    keys = ("givenName", "additionalName", "familyName") if is_given else ("firstName", "lastName")
-    parts = (jsonld.text_of(node.get(key)) for key in keys)
+    texts = {
+        key.lower().replace("_", ""): text
+        for key, value in node.items()
+        if (text := jsonld.text_of(value))
+    }
+    if "name" not in texts and isinstance(inner := node.get("name"), dict):
+        return _name_of(inner)
+    given, family = (next(filter(None, map(texts.get, keys)), "") for keys in (_GIVEN, _FAMILY))
+    middle = texts.get("additionalname", "") if given else ""
     return (
-        name
-        or " ".join(filter(None, parts))
-        or jsonld.text_of(node.get("alternateName"))
-        or names.name_in_address(jsonld.url_of(node) or "")
+        texts.get("name")
+        or " ".join(filter(None, (given, middle, family)))
+        or next(filter(None, map(texts.get, _OTHER_NAMES)), None)
+        or names.name_in_address(jsonld.url_of(node) or texts.get("sameas", ""))
     )
 
 
