@@ -292,6 +292,23 @@ def test_date_below_the_headline_is_preferred_to_the_day_of_a_bar_above():
     assert page.published == datetime(2026, 11, 3, tzinfo=UTC)
 
 
+@pytest.mark.parametrize(
+    "author",
+    [
+        '{"@type": "Person", "givenName": "Jane", "familyName": "Doe"}',
+        '{"@type": "Person", "first_name": "Jane", "last_name": "Doe"}',
+        '{"0": {"@type": "Person", "name": "Jane Doe"}}',
+        '{"Person": {"Name": "Jane Doe"}}',
+        '{"@type": "Person", "name": {"first": "Jane", "last": "Doe"}}',
+        '{"@graph": [{"@type": "Person", "label": "Jane Doe"}]}',
+        '{"@type": "Person", "sameAs": "https://pier.example/author/jane-doe"}',
+    ],
+)
+def test_names_of_authors_in_json_ld_are_composed(author):
+    data = f'{{"@type": "NewsArticle", "headline": "Harbour", "author": {author}}}'
+    assert read(f"<script type=application/ld+json>{data}</script>").authors == ("Jane Doe",)
+
+
 @pytest.mark.parametrize("name", ["sv", "sv-SE", "swe", "Swedish", "svenska"])
 def test_languages_are_known_by_code_and_name(name):
     assert read(f'<html xml:lang="{name}"><h1>Hamnen</h1>').language == "sv"

@@ -383,18 +383,20 @@ _OTHER_NAMES: Final = ("alternatename", "additionalname", "displayname", "fullna
 
 def _name_of(node: jsonld.Node) -> str | None:
     """Return the name of a person in JSON-LD, in one or in parts; else that in its address."""
+    inner = node.get("name")
+    parts = inner if isinstance(inner, dict) and "@value" not in inner else node
     texts = {
         key.lower().replace("_", ""): text
-        for key, value in node.items()
+        for key, value in parts.items()
         if (text := jsonld.text_of(value))
     }
-    if "name" not in texts and isinstance(inner := node.get("name"), dict):
-        return _name_of(inner)
-    given, family = (next(filter(None, map(texts.get, keys)), "") for keys in (_GIVEN, _FAMILY))
-    middle = texts.get("additionalname", "") if given else ""
+    first_name, family = (
+        next(filter(None, map(texts.get, keys)), "") for keys in (_GIVEN, _FAMILY)
+    )
+    middle = texts.get("additionalname", "") if first_name else ""
     return (
         texts.get("name")
-        or " ".join(filter(None, (given, middle, family)))
+        or " ".join(filter(None, (first_name, middle, family)))
         or next(filter(None, map(texts.get, _OTHER_NAMES)), None)
         or names.name_in_address(jsonld.url_of(node) or texts.get("sameas", ""))
     )
