@@ -218,11 +218,13 @@ def stop_words_of(language: str | None) -> frozenset[str]:
 
 def _read_pasted(error: UnicodeError) -> tuple[str, int]:
     """Return a byte of windows-1252 within UTF-8 as its character, and half a character as U+FFFD:
-    small letters and punctuation are pasted, and begin no two bytes of UTF-8."""
+    small letters and punctuation are pasted, and begin no two bytes of UTF-8; capitals before a
+    letter are, too."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     byte = error.object[error.start : error.start + 1]
-    is_pasted = error.end == error.start + 1 and not (0xC0 <= byte[0] < 0xDF or byte[0] >= 0xFE)
+    begins_two = 0xC0 <= byte[0] < 0xDF and not error.object[error.end : error.end + 1].isalpha()
+    is_pasted = error.end == error.start + 1 and not (begins_two or byte[0] >= 0xFE)
     return byte.decode("cp1252", "replace") if is_pasted else "\ufffd", error.end
 
 

@@ -198,6 +198,7 @@ def test_only_the_first_unclosed_texts_are_closed():
         ("Nestlé said that ".encode() + b"caf\xe9s open.", "Nestlé said that cafés open."),
         ("L’Oréal and ".encode() + b"Gr\xfc\xdfe.", "L’Oréal and Grüße."),
         ("Škoda sells ".encode() + b"\x93cars\x94.", "Škoda sells “cars”."),
+        ("Škoda in ".encode() + b"\xd6sterreich.", "Škoda in Österreich."),
         ("Citroën in a description cut".encode() + b"\xc3", "Citroën in a description cut\ufffd"),
     ],
 )
