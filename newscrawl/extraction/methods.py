@@ -53,7 +53,6 @@ from newscrawl.extraction.surroundings import (
     without_behind,
     without_cards,
     without_comments,
-    without_further_stories,
     without_gated,
     without_last_links,
     without_teasers,
@@ -251,7 +250,6 @@ def _combined_method(threshold: float, *, of_article: bool = True) -> Callable[[
                     page.candidates.page, tokens, page.probabilities, is_title, mask
                 )
             mask = without_comments(page.candidates.page, tokens.words, mask)
-            mask = without_further_stories(page.candidates.page, tokens, is_title, mask)
             mask = without_teasers(page.candidates.page, tokens, page.probabilities, mask)
             mask = without_cards(page.candidates.page, tokens, page.probabilities, mask)
             mask = without_last_links(page.candidates.page, tokens, page.probabilities, mask)

@@ -26,22 +26,6 @@ MIN_ABOVE_HEADING: Final = 40
 MIN_ABOVE_LABEL: Final = 100
 # Words of a label that other words may follow, as in "Comments are closed for this story".
 _OPENS_LABEL: Final = 3
-# Ours, fitted on the development corpus: words of a text that another story may follow, and of
-# that story's headline; the last paragraphs of the text, whose common element doesn't hold it;
-# the fewest and most characters of the story that are compared; the share of the story's different
-# words that the text has, in all, for each of the text's words, and at most; and the share of the
-# headline's words that the story has at most.
-MIN_TEXT: Final = 60
-WORDS_OF_HEADLINE: Final = 5
-LAST_PARAGRAPHS: Final = 4
-COMPARED: Final = (150, 1200)
-COMMON_WORDS: Final = 0.075
-COMMON_FOR_WORD: Final = 1 / 750
-MOST_COMMON: Final = 0.33
-OF_HEADLINE: Final = 1 / 3
-# Letters by which words are compared, whatever their endings; of shorter words nothing follows.
-_STEM: Final = 6
-_SHORTEST: Final = 4
 # Ours, fitted on the development corpus: the most words outside links and blocks of a card of
 # another article, words of its linked headline and the share of them in the link; cards alike that
 # make a list, elements around a block that may be one, the share of the kept words that the list
@@ -61,13 +45,15 @@ AROUND_TEASERS: Final = 3
 # Ours, fitted on the development corpus: the share of the kept words of an element that holds the
 # text, behind which nothing belongs to it; the probability from which on a sentence there is text
 # all the same, and below a heading; the fewest frequent questions, and the words of one; and words
-# of what one link encloses that is a card. Of an article from which on a second one may follow it.
+# of what one link encloses that is a card. Of an article from which on a second one may follow it,
+# and of that; and the probability from which on a line that is a link is text.
 SHARE_OF_HOLDER: Final = 0.5
 LIKELY_BEHIND: Final = 0.8
 LIKELY_CHAPTER: Final = 0.97
 FREQUENT_QUESTIONS: Final = (2, 20)
 WORDS_IN_LINK: Final = 8
 MIN_STORY: Final = 40
+MIN_TEXT: Final = 60
 LIKELY_LINK: Final = 0.6
 # Ours: words of a label above the headlines of other articles, characters of the line that offers
 # the rest of an article that isn't free.
@@ -80,7 +66,7 @@ LIKELY_TEXT: Final = 0.9
 MIN_STANDFIRST: Final = 10
 LINKED_STANDFIRST: Final = 0.2
 LIKELY_STANDFIRST: Final = 0.3
-NAMED_STANDFIRST: Final = 0.05
+NAMED_STANDFIRST: Final = 0.005
 _AROUND_STANDFIRST: Final = 3
 _OF_STANDFIRSTS: Final = frozenset(words("names", "standfirsts"))
 _OF_OTHER_LINES: Final = frozenset(words("names", "beside_standfirsts"))
@@ -107,10 +93,6 @@ _IN_CIPHERS: Final = ("obfuscated", "encrypted", "enciphered", "ciphered", "scra
 _ENCIPHERED: Final = re.compile(rf"(?<!tag-)(?<!category-)\b(?:{any_of(_IN_CIPHERS)})\b")
 _HEADINGS: Final = members_of("h1 h2 h3 h4 h5 h6")
 _OPENING: Final = re.compile(r"[\W\d_]*+([^\W\d_]{1,3})")
-_WORDS: Final = re.compile(r"\w+")
-_WITHOUT_BLANKS: Final = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af]"
-)
 _NO_LETTERS: Final = re.compile(rf"[\W\d_{UNWANTED}]+")
 
 
@@ -237,100 +219,6 @@ def _is_label_of_comments(raw: str) -> bool:
         return False
     label = _NO_LETTERS.sub(" ", lowered).strip()
     return label in labels or label.startswith(beginnings)
-
-
-def without_further_stories(
-    blocks: BlockPage, tokens: Tokens, is_title: NDArray[np.bool_], mask: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Return the kept blocks above another story: below a headline that is a link or of the tag and
-    class of the page's, outside the element of the last paragraphs, about something else."""
-    places = (mask & (tokens.words > 0)).nonzero()[0]
-    if not len(places):
-        return mask
-    owners, tags = blocks.owners, blocks.elements.tags[blocks.owners]
-    is_heading = _HEADINGS[tags]
-    may_be = is_heading & ~is_title & (tokens.words >= WORDS_OF_HEADLINE)
-    if not may_be[: places[-1] + 1].any():
-        return mask
-    titles = (is_heading & is_title).nonzero()[0]
-    first = int(titles[0]) if len(titles) else -1
-    may_be &= (tokens.words * mask).cumsum() - tokens.words * mask >= MIN_TEXT
-    may_be &= (tokens.linked >= LINKED_HEADLINE * tokens.words) | (
-        (first >= 0) & (tags == tags[first])
-    )
-    of_text, read = set[str](), 0
-    for place in may_be[: places[-1] + 1].nonzero()[0].tolist():
-        if not _is_headline(blocks, tokens, place, first):
-            continue
-        text = places[places < place]
-        paragraphs = text[~is_heading[text]][-LAST_PARAGRAPHS:]
-        around = _common_element(blocks, paragraphs.tolist())
-        if around <= owners[place] < blocks.elements.ends[around]:
-            continue
-        for part in text[read:].tolist():
-            of_text |= _stems(clean(blocks.raw[part]))
-        read = len(text)
-        title = blocks.raw[first] if first >= 0 else ""
-        if _is_about_something_else(
-            blocks, title, of_text, [place, *places[places > place].tolist()]
-        ):
-            mask = mask.copy()
-            mask[place:] = False
-            break
-    return mask
-
-
-def _is_headline(blocks: BlockPage, tokens: Tokens, place: int, title: int) -> bool:
-    """Return whether a heading is a link or of the title's class, no question, and no number."""
-    raw = clean(blocks.raw[place])
-    if raw[:1].isdigit() or raw.endswith(("?", "？", "؟")):
-        return False
-    if tokens.linked[place] >= LINKED_HEADLINE * tokens.words[place]:
-        return True
-    names, (owner, of_title) = blocks.elements.names, blocks.owners[[place, title]].tolist()
-    return _class_of(names(owner)) == _class_of(names(of_title))
-
-
-def _common_element(blocks: BlockPage, places: list[int]) -> int:
-    """Return the innermost element that holds these blocks; 0, the root, for none."""
-    element = int(blocks.owners[places[0]]) if places else 0
-    while element > 0 and not (
-        (within := blocks.within(element)).start <= places[0] and places[-1] < within.stop
-    ):
-        element = int(blocks.elements.parents[element])
-    return element
-
-
-def _is_about_something_else(
-    blocks: BlockPage, title: str, of_text: set[str], story: list[int]
-) -> bool:
-    """Return whether a story has few words of the text before it, and of its headline."""
-    least, most = COMPARED
-    beginning = ""
-    for place in story:
-        beginning += f"{clean(blocks.raw[place])[:most]} "
-        if len(beginning) >= most:
-            break
-    if len(beginning) < least:
-        return False
-    of_story, of_title = _stems(beginning[:most]), _stems(clean(title))
-    common = len(of_text & of_story) / max(len(of_story), 1)
-    of_headline = len(of_title & of_story) / max(len(of_title), 1)
-    limit = min(COMMON_WORDS + COMMON_FOR_WORD * len(of_text), MOST_COMMON)
-    return common < limit and of_headline <= OF_HEADLINE
-
-
-def _stems(text: str) -> set[str]:
-    """Return the beginnings of a text's words, the pairs of its letters where no blanks part
-    words."""
-    stems: set[str] = set()
-    parted = text.isascii() or not _WITHOUT_BLANKS.search(text)
-    for word in _WORDS.findall(text.lower()):
-        if not parted and _WITHOUT_BLANKS.search(word):
-            stems.update(word[start : start + 2] for start in range(len(word) - 1))
-        elif len(word) >= _SHORTEST:
-            stems.add(word[:_STEM])
-    return stems
 
 
 class _Cards:

@@ -16,7 +16,6 @@ from newscrawl.extraction.surroundings import (
     without_behind,
     without_cards,
     without_comments,
-    without_further_stories,
     without_gated,
     without_last_links,
     without_teasers,
@@ -50,7 +49,6 @@ def kept(body: str, *, likely: float = 0.6) -> list[str]:
     is_title = np.array([text == TITLE for text in page.texts], dtype=bool)
     mask = without_behind(page, tokens, probabilities, is_title, ~is_title)
     mask = without_comments(page, tokens.words, mask)
-    mask = without_further_stories(page, tokens, is_title, mask)
     mask = without_teasers(page, tokens, probabilities, mask)
     mask = without_cards(page, tokens, probabilities, mask)
     mask = without_last_links(page, tokens, probabilities, mask)
@@ -98,33 +96,6 @@ def test_labels_elsewhere_and_other_headings_end_nothing(page):
 
 
 ARTICLE = f"<div><h1>{TITLE}</h1><p>{LEAD}</p><p>{BODY}</p></div>"
-
-
-@pytest.mark.parametrize(
-    "below",
-    [
-        f"<div><h1>Nine lists compete for parliament</h1><p>{OTHER}</p></div>",
-        f"<div><h3><a href='/x'>Nine lists compete for parliament</a></h3><p>{OTHER}</p></div>",
-        "<div><h2><a href='/x'>다음 달 서울에서 열리는 회의</a></h2><p>"
-        + "정부는 다음 달 서울에서 회의를 연다고 밝혔다. 장관들은 이미 도착했다. " * 5
-        + "</p></div>",
-    ],
-)
-def test_another_story_below_is_none_of_the_text(below):
-    assert kept(ARTICLE + below) == [LEAD, BODY]
-
-
-@pytest.mark.parametrize(
-    "below",
-    [
-        f"<div><h2>What else is planned this year</h2><p>{OTHER}</p></div>",  # a section
-        f"<div><h1>New boats of the harbour of Lund</h1><p>{LEAD} {OTHER}</p></div>",
-        f"<div><h1>2. Nine lists compete for parliament</h1><p>{OTHER}</p></div>",  # of a list
-        f"<div><h1>Who wins the vote for council?</h1><p>{OTHER}</p></div>",
-    ],
-)
-def test_a_section_of_the_article_is_text(below):
-    assert len(kept(ARTICLE + below)) == 4
 
 
 CARDS = "".join(
@@ -259,18 +230,6 @@ def test_a_text_in_several_elements_is_kept(page):
     texts = kept(page)
     assert LEAD in texts
     assert BODY in texts
-
-
-def test_stories_in_articles_of_their_own_below_the_first_are_none_of_the_text():
-    stories = "".join(
-        f"<article class='s {name}'><{tag} class='t'>{title}</{tag}><p>{text}</p></article>"
-        for name, tag, title, text in (
-            ("first", "h1", TITLE, BODY),
-            ("next", "h1", "Tarnow elects its parliament today", OTHER),
-            ("next", "h1", "Cole wins the race of May", COMMENT),
-        )
-    )
-    assert kept(stories) == [BODY]
 
 
 @pytest.mark.parametrize("heading", ["h2 class='t'", "h1 class='t'", "h1"])
