@@ -194,25 +194,27 @@ class NeighbourWords:
         """Return whether what only companies have or do is said of the name: "customers of
         Piaggio", "Piaggio closes a factory"."""
         form = candidate.form.text
-        if is_acronym(form) or form in self.words.places_too:
+        before = [word.lower() for word in words_before(text, candidate.start, 4)]
+        # "A director of interiors at HOK"
+        is_place_of_work = before[-1:] == ["at"]
+        if form in self.words.places_too or (is_acronym(form) and not is_place_of_work):
             return False
         clause = _CLAUSE.match(text, candidate.end)
-        if clause and not self.words.is_of_many(form):
+        if clause and not (is_acronym(form) or self.words.is_of_many(form)):
             first, *more = clause[0].split()
             # "Camper mit Fahrzeugen"
             is_verb = first in self.words.auxiliaries or first not in stop_words_of(language)
             objects = tuple(self.words.objects.get(language or "", ()))
             if is_verb and any(word.lower().startswith(objects) for word in (first, *more)):
                 return True
-        before = [word.lower() for word in words_before(text, candidate.start, 3)]
         links = self.words.links.get(language or "", frozenset())
         if before and before[-1] in links:
             before.pop()
         elif is_person or "-" not in links:
             return False
-        role = before[-1] if before else ""
-        persons = is_person and role in self.words.before_persons
-        return not persons and role in self.words.roles.get(language or "", ())
+        roles = set(before if is_place_of_work else before[-1:])
+        roles -= self.words.before_persons if is_person else set()
+        return not roles.isdisjoint(self.words.roles.get(language or "", ()))
 
     def _is_verb(self, first: str, phrase: str, language: str | None) -> bool:
         """Return whether it is a deed of companies: "announced", "hat angekündigt", "va fermer"."""

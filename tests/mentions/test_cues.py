@@ -37,6 +37,11 @@ def named(companies: Companies, text: str, language: str) -> list[str]:
         ("fi", "Sega kasvatti tulostaan viidellä prosentilla.", "Sega"),
         ("tr", "Sega iki fabrikasını kapatacak.", "Sega"),
         ("tr", "Sega şirketi dün konuştu.", "Sega"),
+        ("ja", "東レ名誉会長が語る。", "Toray"),
+        ("ja", "シャープのシェアは下がった。", "Sharp"),
+        ("ko", "카카오 측은 부인했다.", "Kakao"),
+        ("zh", "中兴宣布裁员。", "ZTE"),
+        ("zh", "京东计划明年上市。", "JD.com"),
         ("hi", "GM के प्रवक्ता ने यह कहा।", "General Motors"),
         ("vi", "Người phát ngôn của Sega từ chối.", "Sega"),
     ],
@@ -52,6 +57,8 @@ def test_what_only_companies_have_or_do_is_a_cue(companies, language, text, comp
         ("en", "Discover the potential profit of it."),
         ("en", "A spokesman for Ford said so. Betty Ford was there."),
         ("es", "El portavoz de SAS lo negó."),
+        ("zh", "中兴路今日通车。"),
+        ("ja", "新浪会長は辞任した。"),
     ],
 )
 def test_words_and_persons_are_not_made_companies_by_their_clause(companies, language, text):
@@ -110,3 +117,17 @@ def test_person_is_known_by_husband_or_team(companies):
 )
 def test_capital_at_home_is_a_company(companies, language, text, expected):
     assert named(companies, text, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "company"),
+    [
+        ("hr", "Muzej Ferrarija radi.", "Ferrari"),
+        ("hr", "Došao je Ferrarijem.", "Ferrari"),
+        ("hr", "Radi u Amazonovoj tvornici.", "Amazon"),
+        ("sr", "Video je fabriku Audija.", "Audi"),
+        ("cs", "Data Siemensových zákazníků unikla.", "Siemens"),
+    ],
+)
+def test_south_slavic_cases_and_possessives_are_names(companies, language, text, company):
+    assert named(companies, text, language) == [company]
