@@ -93,6 +93,7 @@ _IN_CIPHERS: Final = ("obfuscated", "encrypted", "enciphered", "ciphered", "scra
 _ENCIPHERED: Final = re.compile(rf"(?<!tag-)(?<!category-)\b(?:{any_of(_IN_CIPHERS)})\b")
 _HEADINGS: Final = members_of("h1 h2 h3 h4 h5 h6")
 _OPENING: Final = re.compile(r"[\W\d_]*+([^\W\d_]{1,3})")
+_FULL_STOPS: Final = frozenset(".。।")
 _NO_LETTERS: Final = re.compile(rf"[\W\d_{UNWANTED}]+")
 
 
@@ -326,7 +327,8 @@ def without_teasers(
     teasers, read = _Cards(blocks, tokens, tease=True), teased.copy()
     links = (tokens.linked >= tokens.words) & (words > MIN_HEADLINE)
     for place in (links & (probabilities < LIKELY_LINK)).nonzero()[0].tolist():
-        teased[place] |= clean(blocks.raw[place])[-1:] != "."
+        # A headline ends without a full stop, a linked sentence of the text with one.
+        teased[place] |= clean(blocks.raw[place]).rstrip("\"'”»’)")[-1:] not in _FULL_STOPS
     first, last = (int(places[0]) + 1, int(places[-1])) if len(places) else (0, 0)
     for place in teasers.headlines[first:last].nonzero()[0].tolist():
         if read[first + place] or not (cards := teasers.around(first + place)):
