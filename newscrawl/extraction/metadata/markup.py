@@ -404,7 +404,12 @@ def without_foreign(tree: LexborHTMLParser, text: str) -> str:
     boxes = (
         node
         for node in tree.css(_FOREIGN_QUERY)[:MAX_MARKED]
-        if _is_marked_foreign(node.attributes) or (node.tag_id in _ASIDE and _holds_teaser(node))
+        if _is_marked_foreign(node.attributes)
+        or (
+            node.tag_id in _ASIDE
+            and "meta" not in (node.attributes.get("class") or "")  # facts about the article
+            and _holds_teaser(node)
+        )
     )
     return _without(text, boxes)
 
@@ -413,7 +418,9 @@ def _without(text: str, nodes: Iterable[LexborNode]) -> str:
     for node in nodes:
         part = node.text(separator="\n")
         if 2 * len(part) < len(text):
-            text = text.replace(part, "\n", 1)
+            # The last of equal ones: a name in a comment may be that of the byline.
+            start = text.rfind(part)
+            text = f"{text[:start]}\n{text[start + len(part) :]}" if start >= 0 else text
     return text
 
 
