@@ -148,11 +148,12 @@ WORDS_OF_LINK: Final = 3
 WORDS_OF_ANNOUNCEMENT: Final = 4
 MAX_LINKED_CELLS: Final = 0.5
 # Ours, fitted on the development corpus: the probability of a sentence beside the first or last
-# block; of a sentence of a kind that is kept the fewest words and the probability; the share of the
-# kind that is kept, and the elements that make a kind.
+# block; of a sentence of a kind that is kept the fewest words and the probability, and that of one
+# behind the text; the share of the kind that is kept, and the elements that make a kind.
 LEAST_SIBLING: Final = 0.1
 WORDS_OF_ALIKE: Final = 10
 LEAST_ALIKE: Final = 0.05
+ALIKE_BEHIND: Final = 0.2
 SHARE_OF_ALIKE: Final = 0.5
 AROUND_ALIKE: Final = 3
 _CLOSING: Final = "\x03\x02 \"'”»’)"
@@ -332,7 +333,9 @@ def _alike(page: ParsedPage, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     two around it; none below a link, which is the headline of a card."""
     blocks, tokens = page.candidates.page, page.candidate_features.tokens
     is_title = page.block_features.is_title
+    end = len(mask) - int(mask[::-1].argmax())
     alike = (tokens.words >= WORDS_OF_ALIKE) & (page.probabilities >= LEAST_ALIKE)
+    alike[end:] &= page.probabilities[end:] >= ALIKE_BEHIND  # not so a paper's disclaimers
     alike &= ~is_title & ~mask & (tokens.linked <= LINKED_STANDFIRST * tokens.words)
     is_link = tokens.linked >= LINKED_HEADLINE * tokens.words
     alike[1:] &= ~(is_link & (tokens.words >= MIN_HEADLINE))[:-1]

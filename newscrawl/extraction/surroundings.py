@@ -2,7 +2,7 @@
 other stories, cards of other articles, enciphered paragraphs; and the standfirst apart from it."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
@@ -93,6 +93,7 @@ _IN_CIPHERS: Final = ("obfuscated", "encrypted", "enciphered", "ciphered", "scra
 _ENCIPHERED: Final = re.compile(rf"(?<!tag-)(?<!category-)\b(?:{any_of(_IN_CIPHERS)})\b")
 _HEADINGS: Final = members_of("h1 h2 h3 h4 h5 h6")
 _OPENING: Final = re.compile(r"[\W\d_]*+([^\W\d_]{1,3})")
+_QUESTION: Final = ("?", "？", "؟")
 _FULL_STOPS: Final = frozenset(".。।")
 _NO_LETTERS: Final = re.compile(rf"[\W\d_{UNWANTED}]+")
 
@@ -457,9 +458,7 @@ def _is_second_part(
     several words is likely text, and very likely if a heading opens them, in no element named as a
     card or aside; frequent questions don't."""
     elements, places = blocks.elements, words.nonzero()[0]
-    least, most = FREQUENT_QUESTIONS
-    lines = (clean(blocks.raw[line]) for line in places[words[places] <= most].tolist())
-    if sum(line.endswith(("?", "？", "؟")) for line in lines) >= least:
+    if _asks_often(blocks, words, places):
         return False
     is_chapter = _HEADINGS[elements.tags[blocks.owners[places[0]]]]
     is_likely = probabilities[places] >= (LIKELY_CHAPTER if is_chapter else LIKELY_BEHIND)
@@ -469,6 +468,19 @@ def _is_second_part(
         if _OF_BESIDE.isdisjoint(hint for names in around for hint in hints_of(names)):
             return True
     return False
+
+
+def _asks_often(blocks: BlockPage, words: NDArray[np.int64], places: NDArray[np.int64]) -> bool:
+    """Return whether lines of a kind of their own are questions: those of an interview or a forum
+    have the elements of the answers."""
+    elements, (least, most) = blocks.elements, FREQUENT_QUESTIONS
+    lines, questions = Counter[tuple[int, str]](), Counter[tuple[int, str]]()
+    for place in places.tolist():
+        owner = int(blocks.owners[place])
+        kind = int(elements.tags[owner]), _class_of(elements.names(owner))
+        lines[kind] += 1
+        questions[kind] += words[place] <= most and clean(blocks.raw[place]).endswith(_QUESTION)
+    return any(number >= max(least, lines[kind] / 2) for kind, number in questions.items())
 
 
 def _alike_behind(blocks: BlockPage, element: int) -> list[int]:

@@ -214,6 +214,12 @@ def test_questions_and_what_a_paper_says_of_itself_behind_the_text_are_no_part(b
     assert kept(f"<main><p>{LEAD}</p><p>{BODY}</p></main>{below}", likely=likely) == [LEAD, BODY]
 
 
+def test_an_interview_that_goes_on_behind_the_element_of_the_text_is_text():
+    asked = "".join(f"<p>{question}</p><p>{COMMENT}</p>" for question in ("Why now?", "Who pays?"))
+    page = f"<main><p>{LEAD}</p><p>{BODY}</p></main><div>{asked}</div>"
+    assert kept(page, likely=0.9) == [LEAD, BODY, "Why now?", COMMENT, "Who pays?", COMMENT]
+
+
 def test_a_chapter_that_is_very_likely_text_is_text_behind_it():
     page = f"<main><p>{LEAD}</p><p>{BODY}</p></main><section><h2>Boats</h2><p>{COMMENT}</section>"
     assert kept(page, likely=0.99) == [LEAD, BODY, "Boats", COMMENT]
