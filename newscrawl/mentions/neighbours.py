@@ -192,8 +192,10 @@ class NeighbourWords:
         self, text: str, candidate: Candidate, language: str | None, *, is_person: bool
     ) -> bool:
         """Return whether what only companies have or do is said of the name: "customers of
-        Piaggio", "Piaggio closes a factory"."""
+        Piaggio", "Piaggio raised its dividend"."""
         form = candidate.form.text
+        # "Merz will Arbeitsplätze schaffen": persons speak of jobs and visit factories, too.
+        of_persons = self.words.before_persons if is_person else frozenset()
         before = [word.lower() for word in words_before(text, candidate.start, 4)]
         # "A director of interiors at HOK"
         is_place_of_work = before[-1:] == ["at"]
@@ -204,7 +206,7 @@ class NeighbourWords:
             first, *more = clause[0].split()
             # "Camper mit Fahrzeugen"
             is_verb = first in self.words.auxiliaries or first not in stop_words_of(language)
-            objects = tuple(self.words.objects.get(language or "", ()))
+            objects = tuple(self.words.objects.get(language or "", frozenset()) - of_persons)
             if is_verb and any(word.lower().startswith(objects) for word in (first, *more)):
                 return True
         links = self.words.links.get(language or "", frozenset())
@@ -212,8 +214,7 @@ class NeighbourWords:
             before.pop()
         elif is_person or "-" not in links:
             return False
-        roles = set(before if is_place_of_work else before[-1:])
-        roles -= self.words.before_persons if is_person else set()
+        roles = set(before if is_place_of_work else before[-1:]) - of_persons
         return not roles.isdisjoint(self.words.roles.get(language or "", ()))
 
     def _is_verb(self, first: str, phrase: str, language: str | None) -> bool:

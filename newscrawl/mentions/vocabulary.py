@@ -33,9 +33,9 @@ class Vocabulary:
     a name that only a company has ("shares", "retailer"), `verbs` what companies and people do.
     `before_persons` are those of them that precede persons, too ("sued"), `before_endings` end such
     words ("Softwarekonzern"). `roles` stand before a name with one of the `links` between
-    ("customers of"), `objects` begin words of what companies do ("closes a factory"). `compounds`
-    are joined to a name without a hyphen ("Lufthansachef"), `compound_nouns` to a certain one
-    ("Toyotahändler").
+    ("customers of"), `objects` begin words of what companies do ("raised its dividend").
+    `compounds` are joined to a name without a hyphen ("Lufthansachef"), `compound_nouns` to a
+    certain one ("Toyotahändler").
     `auxiliaries` lead to a verb ("has announced").
     `after`, `before` and `verbs` are by language. So are `articles`, behind which no verb
     supports a name ("the target announced"), `modifiers`, everyday words ("total") after which
