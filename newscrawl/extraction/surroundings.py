@@ -480,7 +480,7 @@ def _asks_often(blocks: BlockPage, words: NDArray[np.int64], places: NDArray[np.
         kind = int(elements.tags[owner]), _class_of(elements.names(owner))
         lines[kind] += 1
         questions[kind] += words[place] <= most and clean(blocks.raw[place]).endswith(_QUESTION)
-    return any(number >= max(least, lines[kind] / 2) for kind, number in questions.items())
+    return any(number >= max(least, 2 / 3 * lines[kind]) for kind, number in questions.items())
 
 
 def _alike_behind(blocks: BlockPage, element: int) -> list[int]:

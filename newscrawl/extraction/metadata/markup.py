@@ -67,7 +67,6 @@ _DATED_PHRASES: Final = tuple(label for label in _DATED if " " in label or label
 _WORD: Final = re.compile(r"\w+")
 _NO_NUMBER: Final = re.compile(r"\b[^\W\d]\w*")
 _DIGIT: Final = re.compile("[0-9]")
-_CENTURY: Final = re.compile("20|19")
 # What a full stop follows that ends no sentence: "10.", "2026 г.", "15:18 น."
 _SHORT_END: Final = re.compile(r"(?:\d|(?<!\w)\w)\.$")
 _DATE_LABEL: Final = re.compile(any_of((*_UPDATED, *_DATED)))
@@ -136,10 +135,8 @@ def _run(bylines: Sequence[tuple[Sighting, str]], max_gap: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The nodes around a headline, the nearest first; none without a headline.
-
-    Its `ancestors` are the element of the headline and those around it. Of most pages only the
-    texts are read: the rest is not needed where fields state author and date."""
+    """The nodes around a headline, the nearest first, and the elements that hold it; none without
+    a headline. Where fields state author and date, only texts are read."""
 
     dialect: Dialect
     before: Sequence[LexborNode] = ()
@@ -163,29 +160,28 @@ class Surroundings:
         author has a line of the same kind."""
         bylines: list[tuple[Sighting, str]] = []
         for distance, node in enumerate(self.after):
-            content = node.text_content if node.tag_id == TEXT else None
-            if content and len(content) <= MAX_TEXT:
-                byline = _opening(node, squeeze(content), self.ancestors)
-                bylines += [(Sighting(2, distance), byline)] if byline else []
+            content = (node.text_content or "") if node.tag_id == TEXT else ""
+            text = squeeze(content) if len(content) <= MAX_TEXT else ""
+            if text and (byline := _opening(node, text, self.ancestors)):
+                bylines.append((Sighting(2, distance), byline))
         return "\n".join(_run(bylines, NODES_OF_BYLINE))
 
     @property
     def first_line(self) -> str:
         """Return the first text after the headline, if it is near and short."""
-        contents = (
-            node.text_content for node in self.after[:NODES_OF_BYLINE] if node.tag_id == TEXT
-        )
-        line = next(filter(None, map(squeeze, contents)), "")
+        near = (node for node in self.after[:NODES_OF_BYLINE] if node.tag_id == TEXT)
+        line = next(filter(None, (squeeze(node.text_content) for node in near)), "")
         return line if len(line) <= MAX_OPENING else ""
 
     def may_show_other_day(self, day: date) -> bool:
         """Return whether a short text or a TIME around the headline holds a day other than this."""
         for node in (*self.after, *self.before):
             tag, stamp = node.tag_id, None
+            content = (node.text_content or "") if tag == TEXT else ""
             if tag == _TIME:
                 stamp = dates.read(node.attributes.get("datetime"), self.dialect)
-            elif tag == TEXT and (content := node.text_content) and len(content) <= 2 * MAX_TEXT:
-                stamp = dates.find(content, self.dialect) if _CENTURY.search(content) else None
+            elif ("20" in content or "19" in content) and len(content) <= 2 * MAX_TEXT:
+                stamp = dates.find(content, self.dialect)
             if stamp and stamp.day != day:
                 return True
         return False

@@ -240,16 +240,11 @@ class PageSignals:
         """Return the nodes around the headline."""
         return markup.Surroundings.of(self._heading, self.dialect)
 
-    @property
-    def around_heading(self) -> markup.Sightings:
-        """Bylines and dates around the headline."""
-        return self.surroundings.sightings
-
     def other_day_shown(self, day: date) -> dates.Stamp | None:
         """Return the date line around the headline if it gives a day other than this."""
         if not self.surroundings.may_show_other_day(day):
             return None
-        shown = self.around_heading.best_date()
+        shown = self.surroundings.sightings.best_date()
         return shown if shown and shown.day != day else None
 
     @cached_property

@@ -89,17 +89,17 @@ def number_in_address(signals: PageSignals) -> Iterable[Stamp | None]:
 
 def around_heading(signals: PageSignals) -> Iterable[Stamp | None]:
     """Read a date line around the headline."""
-    return [signals.around_heading.best_date()]
+    return [signals.surroundings.sightings.best_date()]
 
 
 def marked_anywhere(signals: PageSignals) -> Iterable[Stamp | None]:
     """Read an element marked as a date anywhere, unless one is around the headline."""
-    return [] if signals.around_heading.published else [signals.anywhere.best_date()]
+    return [] if signals.surroundings.sightings.published else [signals.anywhere.best_date()]
 
 
 def shown_change(signals: PageSignals) -> Iterable[Stamp | None]:
     """Read dates of change that the page shows."""
-    return [*signals.around_heading.modified, *signals.anywhere.modified]
+    return [*signals.surroundings.sightings.modified, *signals.anywhere.modified]
 
 
 def text(signals: PageSignals) -> Iterable[Stamp | None]:

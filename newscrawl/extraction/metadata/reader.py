@@ -265,7 +265,7 @@ def _authors(signals: PageSignals, statements: Sequence[Authors]) -> Authors:
         declared = declared or authors
     if signed := _find_authors(signals, ()):
         return signed
-    beside = signals.around_heading.best_bylines(MAX_GAP)
+    beside = signals.surroundings.sightings.best_bylines(MAX_GAP)
     persons = names.persons(beside)
     is_site = titles.all_sites(declared, signals.site_names)
     if persons and (is_site or any(map(names.is_full, persons))):
@@ -306,7 +306,7 @@ def _evidence_of(
         if not set(authors).isdisjoint(candidate.value):
             return Evidence("stated", candidate.place)
     byline = signals.surroundings.opening_byline
-    bylines = [*signals.around_heading.best_bylines(MAX_GAP), byline]
+    bylines = [*signals.surroundings.sightings.best_bylines(MAX_GAP), byline]
     is_shown = not set(authors).isdisjoint(names.persons(bylines))
     return Evidence("shown", "around_heading") if is_shown else Evidence("text")
 
