@@ -178,16 +178,7 @@ def _spread(text: str) -> str:
 
 def offers_the_rest(lowered: str) -> bool:
     """Return whether a text names the rest of an article and what it takes to read it, within
-    `NEAR` characters: a subscription, a membership, a login, or the percentage that is left; or
-    has a sentence that begins with the article and names the price: "This story is for members"."""
-    for sentence in _sentences(lowered.replace("|", "\n")):
-        for of in words_of_notices().values() if len(sentence) <= NEAR else ():
-            if (
-                sentence[1:].startswith(of.get("piece", ()))
-                and not _LETTER.search(sentence)
-                and (any(price in sentence for price in of.get("pay", ())))
-            ):
-                return True
+    `NEAR` characters: a subscription, a membership, a login, or the percentage that is left."""
     spoken = _spread(f" {_lower(lowered)} ")
     finder, prices = _rests()
     for number, place, _ in finder.find_matches_as_indexes(spoken, overlapping=True):

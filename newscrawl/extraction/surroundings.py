@@ -46,7 +46,7 @@ AROUND_TEASERS: Final = 3
 # text, behind which nothing belongs to it; the probability from which on a sentence there is text
 # all the same, and below a heading; the fewest frequent questions, and the words of one; and words
 # of what one link encloses that is a card. Of an article from which on a second one may follow it,
-# and of that; and the probability from which on a line that is a link is text.
+# and of that.
 SHARE_OF_HOLDER: Final = 0.5
 LIKELY_BEHIND: Final = 0.8
 LIKELY_CHAPTER: Final = 0.97
@@ -54,7 +54,6 @@ FREQUENT_QUESTIONS: Final = (2, 20)
 WORDS_IN_LINK: Final = 8
 MIN_STORY: Final = 40
 MIN_TEXT: Final = 60
-LIKELY_LINK: Final = 0.6
 # Ours: words of a label above the headlines of other articles, characters of the line that offers
 # the rest of an article that isn't free.
 WORDS_OF_LABEL: Final = 7
@@ -94,7 +93,6 @@ _ENCIPHERED: Final = re.compile(rf"(?<!tag-)(?<!category-)\b(?:{any_of(_IN_CIPHE
 _HEADINGS: Final = members_of("h1 h2 h3 h4 h5 h6")
 _OPENING: Final = re.compile(r"[\W\d_]*+([^\W\d_]{1,3})")
 _QUESTION: Final = ("?", "？", "؟")
-_FULL_STOPS: Final = frozenset(".。।")
 _NO_LETTERS: Final = re.compile(rf"[\W\d_{UNWANTED}]+")
 
 
@@ -317,8 +315,8 @@ def without_teasers(
     blocks: BlockPage, tokens: Tokens, probabilities: NDArray[np.float32], mask: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
     """Return the kept blocks without cards of other articles between two paragraphs that are
-    named so, or of whose words outside links the network isn't sure, without lines that are links,
-    and without what one link encloses together: a headline and what teases below it."""
+    named so, or of whose words outside links the network isn't sure, and without what one link
+    encloses together: a headline and what teases below it."""
     words = tokens.words * mask
     places = words.nonzero()[0]
     teased = np.zeros(len(mask), dtype=bool)
@@ -326,10 +324,6 @@ def without_teasers(
         if end - first <= BLOCKS_OF_CARD:
             teased[first:end] = tokens.words[first:end].sum() >= WORDS_IN_LINK
     teasers, read = _Cards(blocks, tokens, tease=True), teased.copy()
-    links = (tokens.linked >= tokens.words) & (words > MIN_HEADLINE)
-    for place in (links & (probabilities < LIKELY_LINK)).nonzero()[0].tolist():
-        # A headline ends without a full stop, a linked sentence of the text with one.
-        teased[place] |= clean(blocks.raw[place]).rstrip("\"'”»’)")[-1:] not in _FULL_STOPS
     first, last = (int(places[0]) + 1, int(places[-1])) if len(places) else (0, 0)
     for place in teasers.headlines[first:last].nonzero()[0].tolist():
         if read[first + place] or not (cards := teasers.around(first + place)):

@@ -39,10 +39,7 @@ _NUMBER = re.compile(r"[^=]*[\d/][^=]*")
 # Parameters that say where a reader came from: click numbers of advertisers and ids of sessions,
 # prefixes of programs that count campaigns, and beginnings of words about campaigns and referrers.
 # As courlan 1.4 has them, from the lists of AdGuard, ClearURLs and Firefox, with ours.
-_CLICKS = (
-    r"\w*cl(?:ic)?k?id|[gw]braid|igsh\w*|partnerid|\w*sess(?:ion)?id\w*|\w*share(?!point)\w*|"
-    r"gift\w*"
-)
+_CLICKS = r"\w*cl(?:ic)?k?id|[gw]braid|igsh\w*|partnerid|\w*sess(?:ion)?id\w*|share\w*|gift\w*"
 _PROGRAMS = (
     "ad|ads|amp|at|cx|cxrecs|et|fb|ga|gs|guce|hs|itm|matomo|mc|mkt|ml|mtm|ns|oly|piwik|pk|rb"
     "|sfmc|share|trk|utm|vero|wt"
@@ -57,25 +54,15 @@ _PUBLISHERS = (
     r"replytocom|rss|rss_?id|s_kwcid|sc_(?:c(?:ampaign|hannel|id|mp)|medium|source|src|pos)|cm_(?:mmc\w*|ven|cat|pla|ite|re|sp)|scm|segment_id|sfnsn|sfns|sh|smid|smprod|smtyp|"
     r"soc_(?:platform|src|trk)|spm|spref|sr_share|srnd|sref|sthash|taid|tblci|tpcc|track(?:ing|(?:ing)?_?(?:id|code|info))|trk|"
     r"trkcampaign|trkinfo|tsrc|unlocked_article_code|usqp|wprov|wt_?z?mc|wt\.\w+|xing_share|xtcr|xtref|"
-    r"yptr|zanpid|em[cd]i|email_?hash|elq\w*|trkid|noredirect|social|\w*from_?rss\w*|is_?rss|_x_tr_\w+|srsltid|from_?(?:mobile|app|pc|wap|web|home)|google_editors_picks|hss_channel|feed_?(?:link|name|source|type)|(?:\w+_)?(?:rss|push)(?:_?\w+)?|(?:\w+_)?feed|(?:newsletter|mailing|push)_?id|itid|\w*partner|fbrefresh|mk(?:evt|[cr]id)|wtrid|rnd|cachebust\w*"
+    r"yptr|zanpid|em[cd]i|email_?hash|elq\w*|trkid|noredirect|social|\w*from_?rss\w*|is_?rss|wp_rss|maca|via_push|_x_tr_\w+|srsltid|from_?(?:mobile|pc|wap)|google_editors_picks|hss_channel|feed_?(?:link|name|source|type)|rss_?\w*|itid|\w*partner|fbrefresh|mk(?:evt|[cr]id)|wtrid|rnd|cachebust\w*"
     r"|seid|__tn__|_branch_match_id|_?_twitter_impression|_hsenc|_hsmi|_openstat"
 )
 _TRACKING = re.compile(rf"^(?:(?:{_CLICKS}|{_PUBLISHERS})$|(?:{_PROGRAMS})_)|(?:\b|_)(?:{_WORDS})")
 _CHANNEL = re.compile(
-    r"(?:[\w.]+-)?rss(?:-[\w.-]+)?|(?:rss\d?|feeds?|atom|hootsuite|buffer|newsletter|push|share|sharing|social|twitter|facebook"
+    r"(?:rss\d?|feeds?|atom|hootsuite|buffer|newsletter|push|share|sharing|social|twitter|facebook"
     r"|whatsapp|telegram|e-?mail"
     r"|linkedin|instagram|flipboard|googlenews|msn|twsrc|(?:group|single)message|timeline)(?:[._]\w*)?|rss-feed",
     re.IGNORECASE,
-)
-# Ours: a path with a day or month and two words, or with four words, names the article: of its
-# parameters only pages, languages and numbers count.
-_NAMED_PATH = re.compile(
-    r"/(?:19|20)\d\d/\d\d?/(?:[^/]*/)?[^/.?]*[^\W\d]-[^\W\d][^/.?]*(?:\.html?)?/?$"
-    r"|/[^/.?-]+(?:-[^/.?-]+){3,}(?:\.html?)?/?$"
-)
-_OF_NAMED_PATH = re.compile(
-    r"(?:p(?:a?ge?\w*)?|seite|start|offset|part|teil|slide|im(?:g|age)|photo|pic|lang\w*|hl|locale|day|date"
-    r"|year|month|\w*id(?:xno)?|no|nr|num|seq|q|s|amp|article\w*|story|post|v|tab|_escaped_fragment_)"
 )
 # Of these, some number articles on some sites: those that say more than a campaign's name.
 _NUMBERED = re.compile(
@@ -182,13 +169,10 @@ def _cleaned(url: str, *, is_double: bool = True) -> str:
     if parts.port == _DEFAULT_PORTS.get(parts.scheme):
         netloc = netloc.removesuffix(f":{parts.port}")
     query = parse_qs(parts.query)
-    is_named = _NAMED_PATH.search(parts.path)
     pairs = {
         name: query[name]
         for name in sorted(query)
-        if not _TRACKING.search(name.lower())
-        and not all(map(_CHANNEL.fullmatch, query[name]))
-        and (not is_named or _OF_NAMED_PATH.fullmatch(name.lower()))
+        if not _TRACKING.search(name.lower()) and not all(map(_CHANNEL.fullmatch, query[name]))
     }
     tracked = "=" in parts.fragment and _TRACKING.search(parts.fragment)
     if (

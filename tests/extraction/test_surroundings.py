@@ -143,15 +143,6 @@ def test_cards_between_two_paragraphs_are_none_of_the_text(card):
     assert kept(f"<div><p>{LEAD}</p>{card}<p>{BODY}</p></div>") == [LEAD, BODY]
 
 
-@pytest.mark.parametrize(
-    ("end", "likely", "is_text"), [("", 0.5, 0), (".", 0.5, 1), (".”", 0.5, 1), ("", 0.7, 1)]
-)
-def test_line_that_is_a_link_is_text_where_it_is_likely_or_a_sentence(end, likely, is_text):
-    line = f"The mayor of Vik runs again{end}"
-    page = f"<div><p>{LEAD}</p><p><a href=x>{line}</a></p><p>{BODY}</p></div>"
-    assert (line in kept(page, likely=likely)) == is_text
-
-
 def test_entries_of_a_list_that_are_likely_text_are_kept():
     page = f"<div><p>{LEAD}</p><ul>{TEASERS}</ul><p>{BODY}</p></div>"
     assert len(kept(page, likely=0.95)) == 6

@@ -69,6 +69,7 @@ _NO_NUMBER: Final = re.compile(r"\b[^\W\d]\w*")
 _DIGIT: Final = re.compile("[0-9]")
 # What a full stop follows that ends no sentence: "10.", "2026 г.", "15:18 น."
 _SHORT_END: Final = re.compile(r"(?:\d|(?<!\w)\w)\.$")
+_MADE: Final = words("bylines", "made")
 _DATE_LABEL: Final = re.compile(any_of((*_UPDATED, *_DATED)))
 _BY: Final = any_of(
     (*words("bylines", "by"), *words("bylines", "by_or_particle"), *words("bylines", "labels_cjk"))
@@ -208,7 +209,7 @@ _FOREIGN: Final = re.compile(
     r"commenti|reactions?|reacties|respond|repl(?:y|ies)|reviews|yorum\w*|hozzasz\w+|disqus\w*|"
     r"opiniones|avis|user-?reviews?|feedback|letters|testimonials?|responses|leserbriefe?|discussions?|"
     r"post-?nav(?:igation)?|prev-?next|pagination|carousel[\w-]*|slick[\w-]*|swiper[\w-]*|events|"
-    r"schema\.org/(?:book|movie|product|event|musicalbum|videogame|review|comment)|newsletter-?(?:box|signup|form)|"
+    r"schema\.org/(?:book|movie|product|event|musicalbum|videogame|comment)|newsletter-?(?:box|signup|form)|"
     r"related[\w-]*|recommend\w*|teasers?(?!-?text)|trending|popular[\w-]*|most-?read|breaking|"
     r"columnists|video-?cards?|podcast-?(?:box|promo)|upcoming[\w-]*|weather|"
     r"(?:more|next|other|recent)[_-]?(?:news|stories|story|articles?|posts?|entries)|"
@@ -232,6 +233,7 @@ _ITEM: Final = tag_id("li")
 _CELLS: Final = tag_ids("dd td")
 _QUOTES: Final = tag_ids("blockquote figcaption")
 _CARD: Final = tag_id("article")
+_FOOTER, _BODY = map(tag_id, ("footer", "body"))
 MAX_CARD: Final = 500
 """Ours: letters of another story's card."""
 
@@ -248,15 +250,25 @@ def is_foreign(node: LexborNode, own_ancestors: Set[int], *, has_item: bool = Tr
             return True
         if tag in _QUOTES or (tag in _ASIDE and _holds_teaser(node)):
             return True
-        if has_item and tag == _ITEM and (link := node.css_first("a")) is not None:
-            # Of a list of headlines some are short.
-            if _holds_teaser(node.parent or link):
-                return True
-        elif has_item and tag == _LINK and _names_other_day(node.text()[:MAX_TEXT]):
+        if has_item and tag == _ITEM and _is_of_headlines(node):
+            return True
+        if has_item and tag == _LINK and _names_other_day(node.text()[:MAX_TEXT]):
             return True  # the headline of another article beside its day
         if tag == _CARD and _holds_teaser(node) and len(node.text()) < MAX_CARD:
             return True
+        if tag == _FOOTER and (around := node.parent) is not None and around.tag_id == _BODY:
+            return True
     return False
+
+
+def _is_of_headlines(item: LexborNode) -> bool:
+    """Return whether an item of a list has the headline of another article, of which some are
+    short; a list of headlines with days has several days."""
+    if _holds_teaser(item):
+        return True
+    if item.css_first("a") is None or (around := item.parent) is None:
+        return False
+    return _holds_teaser(around) and len(dates.YEAR.findall(around.text(separator=" "))) > 1
 
 
 def _is_marked_foreign(attributes: dict[str, str | None]) -> bool:
@@ -321,7 +333,7 @@ def is_date_line(text: str) -> bool:
 def _names_other_day(line: str, most: int = MOST_BESIDE_DAY) -> bool:
     """Return whether a line with a date says what happens, or happened, on that day: "Deadline:
     15 January 2026", "Company registered 12 May 2004 in Eastmoor"."""
-    if _DATE_LABEL.search(line.lower()):
+    if _DATE_LABEL.search(line.lower()) or contains_any(line.lower(), _MADE):
         return False
     words = _NO_NUMBER.findall(line.lower())
     beside = len(words) - sum(map(dates.MONTHS_AND_DAYS.__contains__, words))
