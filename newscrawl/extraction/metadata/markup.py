@@ -209,7 +209,7 @@ _FOREIGN: Final = re.compile(
     r"commenti|reactions?|reacties|respond|repl(?:y|ies)|reviews|yorum\w*|hozzasz\w+|disqus\w*|"
     r"opiniones|avis|user-?reviews?|feedback|letters|testimonials?|responses|leserbriefe?|discussions?|"
     r"post-?nav(?:igation)?|prev-?next|pagination|carousel[\w-]*|slick[\w-]*|swiper[\w-]*|events|"
-    r"schema\.org/(?:book|movie|product|event|musicalbum|videogame|comment)|newsletter-?(?:box|signup|form)|"
+    r"schema\.org/(?:book|movie|product|event|musicalbum|videogame|review|comment)|newsletter-?(?:box|signup|form)|"
     r"related[\w-]*|recommend\w*|teasers?(?!-?text)|trending|popular[\w-]*|most-?read|breaking|"
     r"columnists|video-?cards?|podcast-?(?:box|promo)|upcoming[\w-]*|weather|"
     r"(?:more|next|other|recent)[_-]?(?:news|stories|story|articles?|posts?|entries)|"
