@@ -121,7 +121,7 @@ def _has_headline(page: ParsedPage, text: str) -> bool:
     if metadata.declared.is_article or is_dated or metadata.authors:
         return True
     lowered = _squeeze(text)
-    if heading := page.tree.css_first("h1, h2"):
+    if heading := page.tree.css_first("h1, h2, h3"):
         title = _squeeze(heading.text())
         if lowered.startswith(title) or (" " not in title and " " in lowered):
             return False
