@@ -83,7 +83,7 @@ _BEHIND_NAME: Final = re.compile(
     rf"\s+(?:in|aus|à|en)\s+(?=\w+(?:$|,|{_AND}))|\s+(?:for|für|pour|para)\s+(?=(?:the|die|den|das|le|la|el)\s\S+$)"
     r"|\s*\((?:avec|mit|with|con)?\s*(?=\w+\)$)"
 )
-_FROM_PLACE: Final = re.compile(r"^aus \w+ (?=von )", re.IGNORECASE)
+_FROM_PLACE: Final = re.compile(r"\baus \w+ (?=von )", re.IGNORECASE)
 # "Jane Doe Political editor": names of two words, and at most three of the role.
 _ROLE_BEHIND: Final = re.compile(r"(\S+\s\S+)\s(\S+(?:\s\S+){0,2})")
 _PLACES: Final = frozenset(words("bylines", "places"))
@@ -184,7 +184,7 @@ def _authors_cjk(text: str) -> tuple[str, ...] | None:
     text = _DAY_CJK.sub(" ", _REPORTED.sub(r"\1 ", text)).strip(" \u3000=＝|｜·/／")
     is_bracketed = text[:1] in tuple("【[（(") and text[-1:] in tuple("】]）)")
     inner = _DATELINE.sub("", text[1:-1].strip() if is_bracketed else text)
-    is_bracketed, text = inner != text, inner
+    is_bracketed, whole_line, text = inner != text, text.strip("【】[]（）()"), inner
     name = _WRITER_IN_BRACKETS.sub("", text).strip()
     if (is_bracketed or name != text) and _NAME_CJK.fullmatch("".join(name.split())):
         return (name,)
@@ -197,8 +197,10 @@ def _authors_cjk(text: str) -> tuple[str, ...] | None:
             and not text[: label.start()][-1:].isalpha()
         )
     ]
-    if not labels:
-        return None
+    if not labels:  # "王小明＝台北報導"
+        parts = re.split("[=＝]", whole_line)
+        persons = [part for part in parts if _NAME_CJK.fullmatch(part)]
+        return tuple(persons) if len(persons) == 1 < len(parts) else None
     before = text[: labels[0].start()].strip(" \u3000(（/／|｜,，、=＝-")
     are_names = [bool(_NAME_CJK.fullmatch(part)) for part in _BETWEEN_CJK.split(before)]
     # Korean roles always follow, as in "김민수 문화부 기자".
