@@ -65,11 +65,14 @@ class Persons:
         words = words_before(text, candidate.start, 3)
         last = words[-1] if words else ""
         if (
-            text.startswith(self.words.lives, candidate.end + 1)
+            self._is_told_of_life(text, candidate.end + 1)
             or _LIFE.match(text, candidate.end)
             or len(_SUBSTITUTES.findall(text, begin, candidate.end + REACH)) > 1
             # "A boy called Maruti", "who went by the handle J.P. Morgan"
-            or (last in self.words.naming and not self.words.beings.isdisjoint(words))
+            or (
+                last in self.words.naming
+                and any(word.rstrip(",") in self.words.beings for word in words[-2:])
+            )
             or self._is_founder(text, candidate)
             or self._is_given_name(text, candidate)
             or self._is_among_given_names(text, candidate)
@@ -112,6 +115,14 @@ class Persons:
             is_given_name
             # "el presidente de Ferrovial" heads the company, "Frau von Siemens" is a person.
             or (last.lower() in self.words.titles and particle not in _GENITIVES and not is_headed)
+        )
+
+    def _is_told_of_life(self, text: str, start: int) -> bool:
+        """Return whether words that are used for persons alone begin here, as whole words:
+        "died", not "meninggalkan"."""
+        return text.startswith(self.words.lives, start) and any(
+            text.startswith(life, start) and not text[start + len(life) :][:1].isalpha()
+            for life in self.words.lives
         )
 
     def _is_founder(self, text: str, candidate: Candidate) -> bool:
