@@ -123,9 +123,10 @@ def _has_headline(page: ParsedPage, text: str) -> bool:
     lowered = _squeeze(text)
     if heading := page.tree.css_first("h1, h2, h3"):
         title = _squeeze(heading.text())
-        if lowered.startswith(title) or (" " not in title and " " in lowered):
+        is_exclamation = " " not in title and title.isascii() and " " in lowered
+        if lowered.startswith(title) or is_exclamation:
             return False
-        if " " in title:
+        if " " in title or not title.isascii():
             return True
     else:
         title = _squeeze(metadata.title or "")

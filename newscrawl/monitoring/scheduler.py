@@ -187,8 +187,10 @@ class Monitor:
                 else:
                     logger.info("%s: %s: %s", slug, result.outcome, result.note)
         except StorageError as error:
+            self.failed.add(slug)
             logger.error("%s: %s", slug, error)  # noqa: TRY400 - one line says it all
         except Exception:
+            self.failed.add(slug)
             logger.exception("%s: the monitor failed", slug)
         finally:
             self._crawling.discard(slug)

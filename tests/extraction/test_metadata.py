@@ -177,7 +177,7 @@ def test_places_of_the_publication_date_are_asked_in_their_order(html):
         (None, ("article:publisher prism.publicationName expiration_date event:start_time "
          "author_url twitter:creator authorId post_id publish_status site_title time preptime "
          "section_title updatefrequency authority post_times_shared "
-         " smartbanner:author release position")),
+         f" smartbanner:author release position autorid autorfb {'pub' * 50}")),
     ],
 )  # fmt: skip
 def test_names_of_properties_say_what_they_state(field, names):

@@ -62,6 +62,10 @@ def test_what_only_companies_have_or_do_is_a_cue(companies, language, text, comp
         ("en", "A lawyer for Ford told the jury so."),
         ("zh", "中兴路今日通车。"),
         ("ja", "新浪会長は辞任した。"),
+        ("de", "Die Kunden der Metro warten auf den nächsten Zug."),
+        ("fr", "Les clients du Casino jouent toute la nuit."),
+        ("fi", "Elisa tapasi työntekijät."),
+        ("it", "Il portavoce di Macron ha parlato ai lavoratori."),
     ],
 )
 def test_words_and_persons_are_not_made_companies_by_their_clause(companies, language, text):

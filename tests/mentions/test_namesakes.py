@@ -383,6 +383,9 @@ def test_of_two_companies_with_one_name_the_one_at_home_is_meant(companies):
         ("W Biedronce podwyżki płac.", "pl", "Biedronka"),
         ("Apples salg falder.", "da", "Apple"),
         ("Theo Tesla, giá xe sẽ giảm.", "vi", "Tesla"),
+        ("Samsung meninggalkan pasar China.", "id", "Samsung"),
+        ("Uber öldürülen sürücü için açıklama yaptı.", "tr", "Uber"),
+        ("A kid brand called Lego was sold.", "en", "Lego"),
     ],
 )
 def test_business_news_is_no_place_person_or_number(companies, text, language, company):

@@ -18,7 +18,7 @@ from newscrawl.items import Origin
 from newscrawl.monitoring.scheduler import Monitor, MonitorPlan, same_host_sources
 from newscrawl.monitoring.supervisor import CrawlCommand, CrawlResult, Supervisor
 from newscrawl.sources import Source
-from newscrawl.storage import Database, open_database, upgrade_database
+from newscrawl.storage import Database, StorageError, open_database, upgrade_database
 from newscrawl.storage.leases import Leases, LeaseTerms
 from newscrawl.storage.models import Lease, Poll
 from tests.watching import wait_for
@@ -32,6 +32,9 @@ class _FailingCrawls:
 
     def start(self, _arguments: Sequence[str], files: Sequence[int]) -> None:
         os.write(files[2], b"1\n1\n")
+
+    def close(self) -> None:
+        pass
 
 
 @pytest.fixture(autouse=True)
@@ -79,6 +82,16 @@ def test_source_that_no_worker_has_taken_is_placed_again_after_the_length_of_a_l
         assert monitor.schedule() == 0
         let_lease_length_pass(database)
         assert monitor.schedule() == 1
+
+
+def test_source_that_the_database_does_not_let_be_taken_counts_as_failed(tmp_path, monkeypatch):
+    def refuse(*_arguments: object) -> bool:
+        raise StorageError("the database is locked")
+
+    with due_source(tmp_path, once=True) as (_, monitor):
+        monkeypatch.setattr(Leases, "take", refuse)
+        monitor.run()
+        assert monitor.failed == {"ft"}
 
 
 @pytest.mark.parametrize(("rest", "due"), [(1, 1), (0, 0), (60, 0)])

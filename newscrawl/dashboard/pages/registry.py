@@ -334,7 +334,7 @@ def _form(
         "registry_edit.html",
         status=status,
         form=form,
-        fault=fault,
+        form_fault=fault,  # `fault` is that of the search on the same page
         saved=saved,
         job=app_state(request).job.state,
         file=writable_file(request).path,

@@ -335,7 +335,7 @@ def _names_other_day(line: str, most: int = MOST_BESIDE_DAY) -> bool:
     15 January 2026", "Company registered 12 May 2004 in Eastmoor"."""
     if _DATE_LABEL.search(line.lower()) or contains_any(line.lower(), _MADE):
         return False
-    words = _NO_NUMBER.findall(line.lower())
+    words = [word for word in _NO_NUMBER.findall(line.lower()) if len(word) > 2]  # not "12 de mayo"
     beside = len(words) - sum(map(dates.MONTHS_AND_DAYS.__contains__, words))
     return beside > most or _LABEL_OF_DAY.match(line) is not None
 

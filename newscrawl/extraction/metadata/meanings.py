@@ -10,6 +10,8 @@ from newscrawl.extraction.metadata.vocabulary import any_of, tables
 Field = Literal["published", "modified", "author", "title", "language"]
 
 _PARTS: Final = tables("properties")
+LONGEST_NAME: Final = 100
+"""Ours: characters of a property's name; a longer one is none."""
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 
@@ -46,7 +48,7 @@ _PATTERNS: Final[tuple[tuple[Field, int, str], ...]] = (
     ("published", 4, rf"(?:{_any('entry')}) ?(?:{_any('date')}){_WHEN}$"),
     ("published", 4, rf"{_DATES}(?:creat|creac|creaz|cria)\w*$"),
     ("published", 5, rf"^(?:{_DAY})(?: (?:{_any('date_alone')}))*$"),
-    ("author", 1, rf"(?:{_any('author')}){_END}(?: ?(?:{_any('name')}))*$"),
+    ("author", 1, rf"(?:{_any('author')}){_END}(?: ?(?:{_any('name')}))*(?<!id)(?<!fb)$"),
     ("title", 1, rf"(?:{_any('title')})$"),
     ("language", 1, rf"(?:{_any('language')})(?: code)?$"),
 )
@@ -56,6 +58,8 @@ _MEANINGS: Final = tuple((field, rank, re.compile(shape)) for field, rank, shape
 @lru_cache(maxsize=1024)
 def meaning_of(name: str) -> tuple[Field, int] | None:
     """Return the field that a property states, and its rank: 1 is surest."""
+    if len(name) > LONGEST_NAME:
+        return None
     words = _SEPARATORS.sub(" ", _folded(name)).strip()
     if _OTHERS.search(words):
         return None
