@@ -151,10 +151,10 @@ MAX_LINKED_CELLS: Final = 0.5
 # block; of a sentence of a kind that is kept the fewest words and the probability, and that of one
 # behind the text; the share of the kind that is kept, and the elements that make a kind.
 LEAST_SIBLING: Final = 0.1
-WORDS_OF_ALIKE: Final = 10
+WORDS_OF_ALIKE: Final = 7
 LEAST_ALIKE: Final = 0.05
 ALIKE_BEHIND: Final = 0.2
-SHARE_OF_ALIKE: Final = 0.5
+SHARE_OF_ALIKE: Final = 0.35
 AROUND_ALIKE: Final = 3
 _CLOSING: Final = "\x03\x02 \"'”»’)"
 _ENDS: Final = frozenset(".!?…。！？।")
