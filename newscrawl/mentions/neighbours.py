@@ -50,6 +50,7 @@ _EXAMPLE = re.compile(
     r"([^\W\d_][\w-]+),? (?:like|such as|including|wie|etwa|comme|tels? que|telles que|como|come"
     r"|quali|jak|takich jak|takie jak|zoals|som|kuten|такие,? как|таких,? как|вроде|όπως) $"
 )
+_SPEAKERS = frozenset({"spokesman", "spokeswoman", "spokesperson"})
 # The words behind a name, up to the next mark.
 _CLAUSE = re.compile(r" [^\W_A-ZÀ-ÖØ-Þ][\w'-]*(?: \w[\w'-]*){0,6}")
 # A model's name behind its maker's: "JBL Tune 710BT", "HP Spectre x360".
@@ -135,8 +136,11 @@ class NeighbourWords:
         firm = possessive is not None or match[1] == "-" or candidate.inflected
         head = first.split("-")[0]
         if {first, phrase, head} & of_language(self.words.after, language):
-            # "Best Buy employees": two capitals make everyday words a name.
-            return firm or not everyday or " " in candidate.form.text
+            # "Best Buy employees": two capitals make everyday words a name; and "a Delta spokesman"
+            # speaks for no delta.
+            person = (match[3] or "")[:1].isupper()  # "Delta spokesman John Smith"
+            speaks = first in _SPEAKERS and (person or not begins_sentence(text, candidate))
+            return firm or not everyday or " " in candidate.form.text or speaks
         if firm or not self._is_verb(first, phrase, language) or (everyday and first in _NOUNS_TOO):
             return False
         # "Coach told me": a title at the beginning of a sentence stands for a person.

@@ -37,6 +37,12 @@ def named(companies: Companies, text: str, language: str) -> list[str]:
         ("fi", "Sega kasvatti tulostaan viidellä prosentilla.", "Sega"),
         ("tr", "Sega iki fabrikasını kapatacak.", "Sega"),
         ("tr", "Sega şirketi dün konuştu.", "Sega"),
+        ("en", "A Delta spokesman declined to comment.", "Delta Air Lines"),
+        ("en", "Delta spokesman John Smith said so.", "Delta Air Lines"),
+        ("ja", "コマツの利益が増えた。", "Komatsu"),
+        ("bg", "Уизъер обяви нови полети.", "Wizz Air"),
+        ("en", "Borg Warner shares rose.", "BorgWarner"),
+        ("en", "The Chicago Mercantile Exchange opened.", "CME Group"),
         ("ja", "東レ名誉会長が語る。", "Toray"),
         ("ja", "シャープのシェアは下がった。", "Sharp"),
         ("ko", "카카오 측은 부인했다.", "Kakao"),
@@ -66,6 +72,7 @@ def test_what_only_companies_have_or_do_is_a_cue(companies, language, text, comp
         ("fr", "Les clients du Casino jouent toute la nuit."),
         ("fi", "Elisa tapasi työntekijät."),
         ("it", "Il portavoce di Macron ha parlato ai lavoratori."),
+        ("en", "The Edison Electric Institute published its gas report."),
     ],
 )
 def test_words_and_persons_are_not_made_companies_by_their_clause(companies, language, text):
