@@ -81,8 +81,8 @@ def show(
     note: str = "",
     limit: int | None = None,
 ) -> None:
-    """Write the rows of a question in the columns that their dataclass declares, `limit` of them as
-    `render` does."""
+    """Write the rows of a question in the columns that their dataclass declares, at most `limit` of
+    them, as `render` does."""
     render(records_of(rows), columns_of(row), output_format, note=note, limit=limit)
 
 
@@ -146,8 +146,8 @@ def render(
     limit: int | None = None,
 ) -> None:
     """Write the rows to standard output; `title` and `note` go with a table only, and `most`
-    limits its rows. Of more rows than `limit`, which is the option --limit, write so many, and
-    say on standard error that there are further ones."""
+    limits its rows. Write at most `limit` rows, the value of --limit, and say on standard error if
+    there are more."""
     from newscrawl.templating import spreadsheet_text
 
     records = [{column.key: column.value(row) for column in columns} for row in rows]

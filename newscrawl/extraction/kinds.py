@@ -100,7 +100,7 @@ def _kind_by_rules(page: ParsedPage, paragraphs: Sequence[str]) -> Kind:
     if (
         length < NOTICE
         and not _has_headline(page, text)
-        and (tells_of_itself(text, has_headline=False))
+        and tells_of_itself(text, has_headline=False)
     ):
         return "error"
     if _is_consent_page(page, text):

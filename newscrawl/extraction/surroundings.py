@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newscrawl.extraction.block_features import BlockFeatures, hints_of
-from newscrawl.extraction.blocks import UNWANTED, BlockPage, ElementNames, clean, tag_id
+from newscrawl.extraction.blocks import UNWANTED, BlockPage, ElementNames, Elements, clean, tag_id
 from newscrawl.extraction.features import members_of
 from newscrawl.extraction.metadata.dates import find
 from newscrawl.extraction.metadata.vocabulary import any_of, contains_any, words
@@ -234,7 +234,6 @@ class _Cards:
         self.headlines = (tokens.words >= words_of_headline) & (
             tokens.linked >= LINKED_HEADLINE * tokens.words
         )
-        self._parents = blocks.elements.parents.tolist()
         self._unlinked_before = np.append(0, self.unlinked.cumsum()).tolist()
         self._next_headline = _next_of(self.headlines)
         self._next_below = _next_of(self.unlinked >= words_below)
@@ -252,17 +251,18 @@ class _Cards:
                 cards = self._alike(element)
                 if len(cards) >= least or elements.tags[element] == alone:
                     return cards
-            element = self._parents[element]
+            element = int(elements.parents[element])
         return []
 
     def _alike(self, element: int) -> list[int]:
         """Return the cards of the same parent, tag and class; a parent's are read once."""
-        elements, parent = self._blocks.elements, self._parents[element]
+        elements = self._blocks.elements
+        parent = int(elements.parents[element])
         if parent not in self._beside:
             beside = self._beside[parent] = defaultdict(list)
             for each in filter(self._is_card, (elements.parents == parent).nonzero()[0].tolist()):
-                beside[int(elements.tags[each]), _class_of(elements.names(each))].append(each)
-        return self._beside[parent][int(elements.tags[element]), _class_of(elements.names(element))]
+                beside[_kind_of(elements, each)].append(each)
+        return self._beside[parent][_kind_of(elements, element)]
 
     def _unlinked_in(self, within: slice) -> int:
         return int(self._unlinked_before[within.stop] - self._unlinked_before[within.start])
@@ -288,6 +288,11 @@ def _next_of(flags: NDArray[np.bool_]) -> list[int]:
 
 def _class_of(names: ElementNames) -> str:
     return names if isinstance(names, str) else names[0] if names else ""
+
+
+def _kind_of(elements: Elements, element: int) -> tuple[int, str]:
+    """Return the tag and the class of an element, by which elements are alike."""
+    return int(elements.tags[element]), _class_of(elements.names(element))
 
 
 def without_cards(
@@ -470,8 +475,7 @@ def _asks_often(blocks: BlockPage, words: NDArray[np.int64], places: NDArray[np.
     elements, (least, most) = blocks.elements, FREQUENT_QUESTIONS
     lines, questions = Counter[tuple[int, str]](), Counter[tuple[int, str]]()
     for place in places.tolist():
-        owner = int(blocks.owners[place])
-        kind = int(elements.tags[owner]), _class_of(elements.names(owner))
+        kind = _kind_of(elements, int(blocks.owners[place]))
         lines[kind] += 1
         questions[kind] += words[place] <= most and clean(blocks.raw[place]).endswith(_QUESTION)
     return any(number >= max(least, 2 / 3 * lines[kind]) for kind, number in questions.items())

@@ -22,9 +22,25 @@ CONTEXT_WINDOW = 250
 NAME_WEIGHT = 2
 # Countries of the languages that are spoken in few: where two companies have one name, an article
 # means the one at home.
-_PAIRS = """cs CZ|da DK|el GR|fi FI|he IL|hu HU|it IT|ja JP|ko KR|nb NO|nn NO|no NO|pl PL|ro RO
-|sv SE|tr TR|uk UA"""
-_COUNTRIES = dict(pair.split() for pair in _PAIRS.split("|"))
+_COUNTRIES = {
+    "cs": "CZ",
+    "da": "DK",
+    "el": "GR",
+    "fi": "FI",
+    "he": "IL",
+    "hu": "HU",
+    "it": "IT",
+    "ja": "JP",
+    "ko": "KR",
+    "nb": "NO",
+    "nn": "NO",
+    "no": "NO",
+    "pl": "PL",
+    "ro": "RO",
+    "sv": "SE",
+    "tr": "TR",
+    "uk": "UA",
+}
 _place = attrgetter("place")
 _weight = attrgetter("weight")
 _PLURAL = re.compile(r"(?:s|es|n|en|er|e|x|i)?(?!\w)")

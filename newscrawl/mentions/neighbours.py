@@ -205,15 +205,15 @@ class NeighbourWords:
         is_place_of_work = before[-1:] == ["at"]
         if (form in self.words.places_too or is_acronym(form)) and not is_place_of_work:
             return False
-        # "Die Kunden der Metro", "Kone rikkoutui tehtaalla": a word of the language.
-        is_word = self.is_everyday_in(candidate, language)
-        may_be_word = (is_word or form in self.words.given_names) and begins_sentence(
-            text, candidate
-        )
+        # "Die Kunden der Metro"
         if language not in self.words.feminine_articles and self.is_behind_article(
             text, candidate, language
         ):
             return False
+        # "Elisa tapasi työntekijät"
+        may_be_word = begins_sentence(text, candidate) and (
+            form in self.words.given_names or self.is_everyday_in(candidate, language)
+        )
         clause = None if may_be_word else _CLAUSE.match(text, candidate.end)
         if clause and not (is_acronym(form) or self.words.is_of_many(form)):
             first, *more = clause[0].split()

@@ -121,7 +121,8 @@ class Persons:
         """Return whether words that are used for persons alone begin here, as whole words:
         "died", not "meninggalkan"."""
         return text.startswith(self.words.lives, start) and any(
-            text.startswith(life, start) and not text[start + len(life) :][:1].isalpha()
+            text.startswith(life, start)
+            and not text[start + len(life) : start + len(life) + 1].isalpha()
             for life in self.words.lives
         )
 

@@ -2,7 +2,7 @@
 digests and delete what is no longer needed.
 
 Monitors share the sources through the leases in the database (newscrawl.storage.leases): a monitor
-takes a source when one of its workers is free, so there is no queue that could be lost.
+takes a source when one of its workers is free.
 """
 
 import logging
@@ -128,8 +128,10 @@ class Monitor:
     def begin_round(self) -> bool:
         """Begin the crawls that are due, and return whether there may be further ones."""
         self._has_crawl_ended = False
+        # A crawl that ends meanwhile leaves a worker for a source that found none.
+        was_crawling = bool(self._crawling)
         try:
-            return bool(self.schedule() or self._crawling or not self._plan.once)
+            return bool(self.schedule() or was_crawling or not self._plan.once)
         except StorageError as error:
             # The database may recover; a single round can't wait for that.
             if self._plan.once:
@@ -189,7 +191,7 @@ class Monitor:
         except StorageError as error:
             self.failed.add(slug)
             logger.error("%s: %s", slug, error)  # noqa: TRY400 - one line says it all
-        except Exception:
+        except Exception:  # a pool's thread would keep it to itself
             self.failed.add(slug)
             logger.exception("%s: the monitor failed", slug)
         finally:

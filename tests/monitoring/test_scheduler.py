@@ -84,6 +84,19 @@ def test_source_that_no_worker_has_taken_is_placed_again_after_the_length_of_a_l
         assert monitor.schedule() == 1
 
 
+def test_crawl_that_ends_within_a_round_does_not_end_the_monitor(tmp_path, monkeypatch):
+    with due_source(tmp_path, once=True) as (_, monitor):
+        monitor._crawling.add("ft")
+
+        def schedule() -> int:
+            monitor._crawling.clear()
+            return 0
+
+        monkeypatch.setattr(monitor, "schedule", schedule)
+        assert monitor.begin_round()
+        assert not monitor.begin_round()
+
+
 def test_source_that_the_database_does_not_let_be_taken_counts_as_failed(tmp_path, monkeypatch):
     def refuse(*_arguments: object) -> bool:
         raise StorageError("the database is locked")
